@@ -1,0 +1,71 @@
+"""Options of one run, checked where they are made."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from archive_tools.errors import InvalidOptionError
+
+
+class PageFilter(StrEnum):
+    """Which rule decides whether a page is kept."""
+
+    SIGMA = "sigma"
+    NONE = "none"
+
+
+class Fit(StrEnum):
+    """How a picture is brought to its final size."""
+
+    SQUARE = "square"
+    CROP = "crop"
+    STRETCH = "stretch"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetConfig:
+    """Everything that decides what the dataset holds; nothing here changes speed alone.
+
+    Attributes:
+        filter: The rule that decides whether a page is kept.
+        min_sigma: Pages with `gray.std()` above this at 144 dpi are kept by the sigma rule.
+        fit: How a picture is brought to `size_px`.
+        size_px: Side of the square images in pixels.
+        jpeg_quality: JPEG quality, 1 to 100.
+        trigger: Trigger word put first in every caption; may be empty.
+        caption: Caption template; fields are trigger, title, author, year, kind, page_number.
+        password: Password for encrypted files.
+        hide_layers: Names of optional-content layers that are switched off.
+    """
+
+    filter: PageFilter = PageFilter.SIGMA
+    min_sigma: float = 45.0
+    fit: Fit = Fit.SQUARE
+    size_px: int = 1024
+    jpeg_quality: int = 92
+    trigger: str = ""
+    caption: str = "{trigger}, {kind}, {title}, {year}"
+    password: str | None = None
+    hide_layers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InvalidOptionError: A value cannot work.
+        """
+        if not 0 <= self.min_sigma <= 128:
+            raise InvalidOptionError(
+                f"min_sigma is {self.min_sigma}, but a grey page's standard deviation lies "
+                "between 0 and 127.5. Choose a number in that range; 45 is the default."
+            )
+        if not 64 <= self.size_px <= 4096:
+            raise InvalidOptionError(f"size_px is {self.size_px}. Choose 64 to 4096; 1024 fits SDXL.")
+        if not 1 <= self.jpeg_quality <= 100:
+            raise InvalidOptionError(f"jpeg_quality is {self.jpeg_quality}. Choose 1 to 100.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options for the report; the password is left out."""
+        options = asdict(self)
+        options.pop("password")
+        return options

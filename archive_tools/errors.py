@@ -1,0 +1,40 @@
+"""Exceptions of the archive tools.
+
+ArchiveToolsError
+├── InvalidOptionError        an option has a value that cannot work
+├── SourceError               a source cannot be used at all
+│   ├── EncryptedPdfError     it needs a password, or the given one is wrong
+│   ├── UnreadablePdfError    it is no PDF, is damaged beyond repair, or has no pages
+│   └── LimitExceededError    it is larger than what this run allows
+└── DatasetWriteError         the dataset cannot be written (disk full, no permission)
+
+A page that fails is a record (`schema.PageResult.failure`), never an exception.
+"""
+
+
+class ArchiveToolsError(Exception):
+    """Base of everything that the archive tools raise on purpose."""
+
+
+class InvalidOptionError(ArchiveToolsError, ValueError):
+    """An option has a value that cannot work; the message names it and what is allowed."""
+
+
+class SourceError(ArchiveToolsError):
+    """A source cannot be used; the message names the file and what to do."""
+
+
+class EncryptedPdfError(SourceError):
+    """The file needs a password, or the given one is wrong."""
+
+
+class UnreadablePdfError(SourceError):
+    """The file is no PDF, is damaged beyond repair, or has no pages."""
+
+
+class LimitExceededError(SourceError):
+    """The file is larger than what this run allows."""
+
+
+class DatasetWriteError(ArchiveToolsError):
+    """The dataset cannot be written; the message says why and what to do."""

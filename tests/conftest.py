@@ -1,0 +1,21 @@
+"""Fixtures for every test."""
+
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SHARED_DATA = REPOSITORY.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The labelled photos and scans beside the checkout (marker `shared_data`)."""
+    assert SHARED_DATA.is_dir(), f"{SHARED_DATA} is missing; leave out the marker shared_data"
+    return SHARED_DATA

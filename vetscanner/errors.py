@@ -1,0 +1,30 @@
+"""Exceptions of the vet scanner.
+
+VetScannerError
+├── InvalidPhotoError    a photo cannot be used
+├── InvalidOptionError   an option has a value that cannot work
+├── ModelLoadError       the model cannot be loaded
+└── InferenceError       the model failed while it looked at a photo
+
+Abstaining is an outcome (`schema.Abstention`), never an exception.
+"""
+
+
+class VetScannerError(Exception):
+    """Base of everything that the vet scanner raises on purpose."""
+
+
+class InvalidPhotoError(VetScannerError):
+    """A photo cannot be used; the message names the file and what to do."""
+
+
+class InvalidOptionError(VetScannerError, ValueError):
+    """An option has a value that cannot work; the message names it and what is allowed."""
+
+
+class ModelLoadError(VetScannerError):
+    """The model cannot be loaded; the message says from where and what to check."""
+
+
+class InferenceError(VetScannerError):
+    """The model failed while it looked at a photo."""

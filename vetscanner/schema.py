@@ -1,0 +1,168 @@
+"""What flows through one scan: upload -> Photo -> Prediction -> Triage | Abstention -> ScanReport.
+
+Arrays are uint8 RGB (H, W, 3); sizes are (width, height).
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class SignClass(StrEnum):
+    """What the model tells apart. "Unclear" is an abstention, not a class."""
+
+    LUMPY_SKIN = "lumpy_skin"
+    FOOT_AND_MOUTH = "foot_and_mouth"
+    UDDER_TEAT = "udder_teat"
+    EYE = "eye"
+    SKIN_CRUST = "skin_crust"
+    NO_VISIBLE_SIGN = "no_visible_sign"
+    NOT_CATTLE = "not_cattle"
+
+
+class TickedSign(StrEnum):
+    """What the farmer sees beside the photo and ticks."""
+
+    DOWN = "down"
+    HARD_BREATHING = "hard_breathing"
+    LEFT_FLANK_SWOLLEN = "left_flank_swollen"
+    HEAVY_BLEEDING = "heavy_bleeding"
+    SUDDEN_DEATH = "sudden_death"
+    SEVERAL_ANIMALS = "several_animals"
+    NOT_EATING = "not_eating"
+    FEVER = "fever"
+    DROOLING = "drooling"
+    LAME = "lame"
+    ABORTION = "abortion"
+    MOUTH_SORES = "mouth_sores"
+
+
+class Urgency(IntEnum):
+    """How urgent it is, ordered: a larger number is more urgent."""
+
+    MONITOR = 1
+    WITHIN_DAYS = 2
+    SAME_DAY = 3
+    EMERGENCY = 4
+
+
+class Language(StrEnum):
+    """Languages of the report."""
+
+    EN = "en"
+    DE = "de"
+    FR = "fr"
+    RU = "ru"
+
+
+class Device(StrEnum):
+    """Where the model ran."""
+
+    GPU = "gpu"
+    CPU = "cpu"
+
+
+class PhotoQuality(StrEnum):
+    """Whether the photo itself is good enough to be looked at."""
+
+    GOOD = "good"
+    BLURRED = "blurred"
+    DARK = "dark"
+    TINY = "tiny"
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A safe, upright picture without metadata.
+
+    Attributes:
+        name: File name for people.
+        pixels: uint8 RGB (H, W, 3), upright, at most `config.MAX_WORKING_SIDE_PX` on its long side.
+        width: Width of the upright original in pixels.
+        height: Height of the upright original in pixels.
+        quality: Result of the quality check.
+    """
+
+    name: str
+    pixels: NDArray[np.uint8]
+    width: int
+    height: int
+    quality: PhotoQuality
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Calibrated probabilities of one photo over the sign classes; they sum to 1."""
+
+    probabilities: dict[SignClass, float]
+
+    @property
+    def top(self) -> SignClass:
+        """The most probable class."""
+        return max(self.probabilities, key=lambda sign: self.probabilities[sign])
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What one run of the model gave, as plain data that may cross a process boundary.
+
+    Attributes:
+        predictions: One for each photo, in order.
+        model_id: Name of the model.
+        revision: Revision of the model.
+        calibrated: Whether a temperature from held-out data was applied.
+        device: Where it ran.
+        device_reason: Why there, in plain words.
+        load_s: Seconds spent to load the model.
+        infer_s: Seconds spent on all the photos.
+        unload_s: Seconds spent to unload the model.
+    """
+
+    predictions: tuple[Prediction, ...]
+    model_id: str
+    revision: str
+    calibrated: bool
+    device: Device
+    device_reason: str
+    load_s: float
+    infer_s: float
+    unload_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sign class seen on the photos with enough probability to be told."""
+
+    sign: SignClass
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """The policy's answer when it has one."""
+
+    urgency: Urgency
+    findings: tuple[Finding, ...]
+    official_vet: bool
+    signs_used: tuple[TickedSign, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """The policy's answer when the photos cannot be judged.
+
+    Attributes:
+        reason: Why, as a key of the catalogue (`unclear`, `not_cattle`, `blurred`, `dark`, `tiny`).
+        urgency: The least level that the ticked signs set; None when none sets one.
+        official_vet: Whether the official-vet path is shown all the same.
+        findings: What is still told (an alarm at low probability).
+        signs_used: The ticked signs.
+    """
+
+    reason: str
+    urgency: Urgency | None
+    official_vet: bool
+    findings: tuple[Finding, ...] = ()
+    signs_used: tuple[TickedSign, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Training, calibration and evaluation; never imported by the running app."""
