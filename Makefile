@@ -1,0 +1,72 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL = $(BIN)/pip install --quiet --constraint constraints.txt
+SHARED_DATA := ../shared/data
+PYTEST_ARGS ?=
+
+.PHONY: run test lint format bench install install-tests chromium clean
+
+run: install
+	GRADIO_ANALYTICS_ENABLED=False $(BIN)/python app.py
+
+test: install-tests chromium
+	@if [ -d $(SHARED_DATA) ]; then \
+	  $(BIN)/python -m pytest $(PYTEST_ARGS); \
+	else \
+	  echo "$(SHARED_DATA) is missing: the tests marked shared_data are left out."; \
+	  $(BIN)/python -m pytest -m "not shared_data" $(PYTEST_ARGS); \
+	fi
+
+lint: install-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-tests
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/benchmarks.installed
+	$(BIN)/python -m benchmarks
+
+install: $(VENV)/runtime.installed
+install-tests: $(VENV)/tests.installed
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "Creating $(VENV) failed; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/runtime.installed: requirements.txt constraints.txt | $(BIN)/python
+	@echo "Installing the packages of the app (PyTorch is the large one; see README.md) ..."
+	$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(VENV)/tests.installed: $(VENV)/runtime.installed tests/requirements.txt vetscanner/training/requirements.txt
+	$(PIP_INSTALL) -r requirements.txt -r tests/requirements.txt
+	@touch $@
+
+$(VENV)/benchmarks.installed: $(VENV)/tests.installed benchmarks/requirements.txt
+	@command -v pdftoppm >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq poppler-utils >/dev/null; } || \
+	  { echo "The comparison with pdf2image needs poppler: apt-get install poppler-utils"; exit 1; }
+	$(PIP_INSTALL) -r benchmarks/requirements.txt
+	@touch $@
+
+# The browser tests drive Debian's Chromium (on Ubuntu, where that package is a snap, any
+# Chromium or Chrome named chromium on the PATH serves).
+chromium:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ]; then \
+	    echo "Installing chromium for the browser tests ..."; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	  else \
+	    echo "The browser tests need Chromium. Install it, then run make test again: sudo apt-get install chromium"; \
+	    exit 1; \
+	  fi; }
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
