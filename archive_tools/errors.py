@@ -6,6 +6,7 @@ ArchiveToolsError
 │   ├── EncryptedPdfError     it needs a password, or the given one is wrong
 │   ├── UnreadablePdfError    it is no PDF, is damaged beyond repair, or has no pages
 │   └── LimitExceededError    it is larger than what this run allows
+├── LabelsError               a label file for `evaluate` cannot be used
 └── DatasetWriteError         the dataset cannot be written (disk full, no permission)
 
 A page that fails is a record (`schema.PageResult.failure`), never an exception.
@@ -38,3 +39,7 @@ class LimitExceededError(SourceError):
 
 class DatasetWriteError(ArchiveToolsError):
     """The dataset cannot be written; the message says why and what to do."""
+
+
+class LabelsError(ArchiveToolsError):
+    """The label file, one of its rows or one of its images cannot be used."""
