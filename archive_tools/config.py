@@ -60,7 +60,9 @@ class DatasetConfig:
                 "between 0 and 127.5. Choose a number in that range; 45 is the default."
             )
         if not 64 <= self.size_px <= 4096:
-            raise InvalidOptionError(f"size_px is {self.size_px}. Choose 64 to 4096; 1024 fits SDXL.")
+            raise InvalidOptionError(
+                f"size_px is {self.size_px}. Choose 64 to 4096; 1024 fits SDXL."
+            )
         if not 1 <= self.jpeg_quality <= 100:
             raise InvalidOptionError(f"jpeg_quality is {self.jpeg_quality}. Choose 1 to 100.")
 
@@ -69,3 +71,60 @@ class DatasetConfig:
         options = asdict(self)
         options.pop("password")
         return options
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """What one page may cost before it is given up.
+
+    Attributes:
+        page_time_s: Seconds for one page.
+        page_memory_mb: Megabytes (2**20 bytes) that a worker may take above what it holds
+            when it has just started.
+    """
+
+    page_time_s: float = 60.0
+    page_memory_mb: int = 1024
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InvalidOptionError: A value cannot work.
+        """
+        if not 0.1 <= self.page_time_s <= 86_400:
+            raise InvalidOptionError(
+                f"The page time limit is {self.page_time_s} s. Choose 0.1 to 86400 seconds."
+            )
+        if not 32 <= self.page_memory_mb <= 1_048_576:
+            raise InvalidOptionError(
+                f"The page memory limit is {self.page_memory_mb} MB. Choose 32 or more."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run is carried out; nothing here changes what the dataset holds.
+
+    Attributes:
+        workers: Number of worker processes; None follows the CPUs of this machine, 0 works in
+            this process (for debugging: nothing protects it from a hostile file).
+        resume: Continue the killed or cancelled run that left its journal beside `out`.
+        limits: What one page may cost.
+        keep_partial: Keep the partial file and its journal when the run is stopped, so that it
+            can be resumed; otherwise nothing is left behind.
+    """
+
+    workers: int | None = None
+    resume: bool = False
+    limits: WorkerLimits = WorkerLimits()
+    keep_partial: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InvalidOptionError: A value cannot work.
+        """
+        if self.workers is not None and not 0 <= self.workers <= 256:
+            raise InvalidOptionError(f"workers is {self.workers}. Choose 0 to 256.")

@@ -5,9 +5,10 @@ the upright page at the resolution it was cut from, top-left origin, half-open. 
 0-based, `page_number` is 1-based and for people.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 
 class PageOutcome(StrEnum):
@@ -131,3 +132,137 @@ class PageResult:
     def page_number(self) -> int:
         """1-based page number."""
         return self.page_index + 1
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file on disk together with the name that people know it by (an upload, say)."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTask:
+    """One file to be opened and hashed in a worker; small and picklable."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a worker found out about a file.
+
+    Attributes:
+        page_count: Number of pages, 0 when the file cannot be used.
+        sha256: Hex digest of the file's bytes, empty when the file cannot be used.
+        details: The document's own metadata.
+        failure: Why the file cannot be used and what to do; None when it can.
+    """
+
+    page_count: int = 0
+    sha256: str = ""
+    details: DocumentDetails = field(default_factory=DocumentDetails)
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """How many pages a run has met so far; `kept + dropped + failed == seen`."""
+
+    kept: int = 0
+    dropped: int = 0
+    failed: int = 0
+
+    @property
+    def seen(self) -> int:
+        """Pages that have an outcome."""
+        return self.kept + self.dropped + self.failed
+
+    @property
+    def reduction_percent(self) -> float:
+        """Share of the pages that was not kept, 0 to 100."""
+        return round(100 * (1 - self.kept / self.seen), 1) if self.seen else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands; made a few times a second, for people.
+
+    Attributes:
+        file_name: The file that is being worked on.
+        file_number: Its 1-based number among the files of this run.
+        file_count: Number of files of this run.
+        page_number: 1-based number of the newest finished page, 0 before the first.
+        page_count: Number of pages of this file.
+        pages: Outcomes so far, over all files.
+        elapsed_s: Seconds since the run began.
+    """
+
+    file_name: str
+    file_number: int
+    file_count: int
+    page_number: int
+    page_count: int
+    pages: PageCounts
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailure:
+    """A page that failed, for the run report."""
+
+    file_name: str
+    page_number: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run went, for the caller; unlike `report.json` it has times and a path.
+
+    Attributes:
+        status: Success, or partial when any page or file failed.
+        out: The dataset, None when no file was usable and nothing was written.
+        pages: Outcomes over all files.
+        file_count: Files that were used.
+        source_failures: Files that could not be used; only the first hundred are listed.
+        source_failure_count: How many there are in all.
+        page_failures: Pages that failed; only the first hundred are listed.
+        elapsed_s: Seconds from start to the finished file.
+        dataset: What `manifest/report.json` in the dataset says.
+    """
+
+    status: RunStatus
+    out: Path | None
+    pages: PageCounts
+    file_count: int
+    source_failures: tuple[SourceFailure, ...]
+    source_failure_count: int
+    page_failures: tuple[PageFailure, ...]
+    elapsed_s: float
+    dataset: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def pages_per_s(self) -> float:
+        """Pages a second, start-up included."""
+        return round(self.pages.seen / self.elapsed_s, 2) if self.elapsed_s > 0 else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain values; the path is reduced to the file's name."""
+        return {
+            "status": self.status.value,
+            "out": self.out.name if self.out else None,
+            "pages_seen": self.pages.seen,
+            "pages_kept": self.pages.kept,
+            "pages_dropped": self.pages.dropped,
+            "pages_failed": self.pages.failed,
+            "reduction_percent": self.pages.reduction_percent,
+            "files_used": self.file_count,
+            "files_failed": self.source_failure_count,
+            "source_failures": [asdict(failure) for failure in self.source_failures],
+            "page_failures": [asdict(failure) for failure in self.page_failures],
+            "elapsed_s": round(self.elapsed_s, 3),
+            "pages_per_s": self.pages_per_s,
+            "dataset": self.dataset,
+        }
