@@ -5,6 +5,10 @@ from enum import StrEnum
 from typing import Any
 
 from archive_tools.errors import InvalidOptionError
+from archive_tools.schema import ProbeTask, Task
+
+# A slow network disk; hashing alone reaches 500 MB/s on one core.
+SLOWEST_READ_BYTES_PER_S = 20_000_000
 
 
 class PageFilter(StrEnum):
@@ -100,6 +104,12 @@ class WorkerLimits:
             raise InvalidOptionError(
                 f"The page memory limit is {self.page_memory_mb} MB. Choose 32 or more."
             )
+
+    def time_s(self, task: Task) -> float:
+        """Return the seconds that a task may take; hashing a large file may take longer."""
+        if isinstance(task, ProbeTask):
+            return self.page_time_s + task.size_bytes / SLOWEST_READ_BYTES_PER_S
+        return self.page_time_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ ArchiveToolsError
 │   ├── UnreadablePdfError    it is no PDF, is damaged beyond repair, or has no pages
 │   └── LimitExceededError    it is larger than what this run allows
 ├── LabelsError               a label file for `evaluate` cannot be used
+├── WorkerStartError          no worker process can be started on this machine
+├── PageError                 one page cannot be done; the worker turns it into a record
 └── DatasetWriteError         the dataset cannot be written (disk full, no permission)
 
-A page that fails is a record (`schema.PageResult.failure`), never an exception.
+A page that fails ends as a record (`PageOutcome.FAILED`): `PageError` never leaves the worker.
 """
 
 
@@ -35,6 +37,14 @@ class UnreadablePdfError(SourceError):
 
 class LimitExceededError(SourceError):
     """The file is larger than what this run allows."""
+
+
+class PageError(ArchiveToolsError):
+    """One page cannot be rendered; the message says why in a few words."""
+
+
+class WorkerStartError(ArchiveToolsError):
+    """No worker process can be started; the message says how the last one ended."""
 
 
 class DatasetWriteError(ArchiveToolsError):

@@ -147,6 +147,7 @@ class ProbeTask:
     """One file to be opened and hashed in a worker; small and picklable."""
 
     path: Path
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,22 @@ class ProbeResult:
     sha256: str = ""
     details: DocumentDetails = field(default_factory=DocumentDetails)
     failure: str | None = None
+
+
+Task = PageTask | ProbeTask
+Reply = PageResult | ProbeResult
+
+
+def failed_reply(task: Task, reason: str) -> Reply:
+    """Return the reply to a task that came to nothing."""
+    if isinstance(task, ProbeTask):
+        return ProbeResult(failure=reason)
+    return PageResult(task.page_index, PageOutcome.FAILED, 0, 0, None, None, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReady:
+    """A worker's first word: it has started and waits for tasks."""
 
 
 @dataclass(frozen=True, slots=True)
