@@ -1,0 +1,129 @@
+"""Brings a page's pixels to their final size and encodes them; pure."""
+
+import io
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from archive_tools.config import Fit
+
+RgbPixels = npt.NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
+_THUMBNAIL_PX = 128
+# Paper is what is nearly as light as the lightest part of the page: this keeps the colour of
+# aged paper, and ignores text, pictures and the scanner's dark frame.
+_LIGHTEST_PERCENTILE = 95
+_PAPER_SHARE_OF_LIGHTEST = 0.8
+
+
+def paper_colour(rgb: RgbPixels) -> tuple[int, int, int]:
+    """Return the colour of the paper, as red, green and blue.
+
+    Args:
+        rgb: Pixels of the page, uint8 RGB (H, W, 3).
+    """
+    pixels = _thumbnail(rgb).reshape(-1, 3)
+    luma = pixels.mean(axis=1)
+    lightest = float(np.percentile(luma, _LIGHTEST_PERCENTILE))
+    paper = pixels[luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
+    red, green, blue = np.median(paper, axis=0)
+    return int(red), int(green), int(blue)
+
+
+def find_inkiest_window(rgb: RgbPixels) -> Box:
+    """Find the largest square of the page that holds the most ink.
+
+    Args:
+        rgb: Pixels of the page, uint8 RGB (H, W, 3).
+
+    Returns:
+        Its box in pixels; the one nearest the middle where several hold the same.
+    """
+    height, width = rgb.shape[:2]
+    side = min(width, height)
+    small = _thumbnail(rgb).astype(np.float64).mean(axis=2)
+    ink = (small.max() - small).sum(axis=0 if width > height else 1)
+    start = _heaviest_start(ink, side / max(width, height))
+    offset = round(start * (max(width, height) - side))
+    return (offset, 0, offset + side, side) if width > height else (0, offset, side, offset + side)
+
+
+def _heaviest_start(ink: npt.NDArray[np.float64], share: float) -> float:
+    """Return where the heaviest window starts, 0 (first possible place) to 1 (last)."""
+    length = max(1, round(len(ink) * share))
+    places = len(ink) - length
+    if places == 0:
+        return 0.5
+    total = np.concatenate(([0.0], np.cumsum(ink)))
+    weight = total[length:] - total[:-length]
+    heaviest = np.flatnonzero(weight >= weight.max() * (1 - 1e-9))
+    return float(heaviest[np.argmin(np.abs(heaviest - places / 2))]) / places
+
+
+def fit_picture(rgb: RgbPixels, fit: Fit, side_px: int) -> tuple[RgbPixels, Box]:
+    """Bring a picture to a square of the given side with the LANCZOS filter.
+
+    Args:
+        rgb: Pixels, uint8 RGB (H, W, 3).
+        fit: Pad (`square`), cut (`crop`) or distort (`stretch`).
+        side_px: Side of the square.
+
+    Returns:
+        Pixels, uint8 RGB (side, side, 3), and the part of `rgb` that they show.
+    """
+    height, width = rgb.shape[:2]
+    whole = (0, 0, width, height)
+    if fit is Fit.STRETCH:
+        return _resize(rgb, whole, (side_px, side_px)), whole
+    if fit is Fit.CROP:
+        window = find_inkiest_window(rgb)
+        return _resize(rgb, window, (side_px, side_px)), window
+    return _fit_square(rgb, side_px), whole
+
+
+def fitted_size(width: int, height: int, side_px: int) -> tuple[int, int]:
+    """Return the largest (width, height) of the same shape inside a square; at least 1 x 1."""
+    scale = side_px / max(width, height)
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _fit_square(rgb: RgbPixels, side_px: int) -> RgbPixels:
+    """Shrink or enlarge without distortion and pad both sides alike with the paper's colour."""
+    height, width = rgb.shape[:2]
+    inner_width, inner_height = fitted_size(width, height, side_px)
+    canvas = np.empty((side_px, side_px, 3), dtype=np.uint8)
+    canvas[:] = paper_colour(rgb)
+    left, top = (side_px - inner_width) // 2, (side_px - inner_height) // 2
+    inner = _resize(rgb, (0, 0, width, height), (inner_width, inner_height))
+    canvas[top : top + inner_height, left : left + inner_width] = inner
+    return canvas
+
+
+def encode_jpeg(rgb: RgbPixels, quality: int) -> bytes:
+    """Encode a picture as a JPEG file.
+
+    Args:
+        rgb: Pixels, uint8 RGB (H, W, 3).
+        quality: 1 to 100.
+    """
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
+
+
+def _resize(rgb: RgbPixels, box: Box, size: tuple[int, int]) -> RgbPixels:
+    """Resample the part `box` of a picture to `size` (width, height)."""
+    resized = Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS, box=box)
+    return np.asarray(resized, dtype=np.uint8)
+
+
+def _thumbnail(rgb: RgbPixels) -> RgbPixels:
+    """Return an area-averaged copy whose long side is at most `_THUMBNAIL_PX`."""
+    height, width = rgb.shape[:2]
+    if max(width, height) <= _THUMBNAIL_PX:
+        return rgb
+    size = fitted_size(width, height, _THUMBNAIL_PX)
+    return np.asarray(cv2.resize(rgb, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)

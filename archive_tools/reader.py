@@ -1,0 +1,273 @@
+"""PDF documents and their pages; the only door to PyMuPDF.
+
+Pages come out upright (rotation applied), cut to their crop box, on white paper.
+"""
+
+# PyMuPDF ships no type information.
+# mypy: disable-error-code="no-untyped-call"
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pymupdf
+
+from archive_tools.errors import EncryptedPdfError, PageError, UnreadablePdfError
+from archive_tools.schema import DocumentDetails
+
+RgbPixels = npt.NDArray[np.uint8]
+
+REFERENCE_ZOOM = 2.0
+"""PDF units are 72 to the inch, so this is 144 dpi, the article's resolution."""
+
+PIXEL_BUDGET = 36_000_000
+"""Most pixels in one render: an A0 sheet at 144 dpi fits, and it takes 108 MB as RGB.
+
+Page boxes lie: one page around a 2550 x 3300 scan asks for 36,000 x 72,000 pixels at 144 dpi.
+"""
+
+_UI_LAYER_OFF = 2
+
+# MuPDF renders what it can of a damaged page and only warns; half a picture must not get into a
+# dataset as if it were whole.
+_SIGNS_OF_DAMAGE = {
+    "padding truncated image": "its picture is cut off",
+    "content stream is not a stream": "its content is missing",
+    "no xobject subtype specified": "its picture is missing",
+    "cannot find object": "a part of it is missing",
+}
+
+# MuPDF says this also of a JPEG that only lacks its end marker and is whole otherwise.
+_JPEG_CUT_OFF = "premature end of file in jpeg"
+_EDGE_SHARE = 0.02
+
+pymupdf.TOOLS.mupdf_display_errors(False)
+pymupdf.TOOLS.mupdf_display_warnings(False)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    """One page of an open document; valid until the document is closed.
+
+    Attributes:
+        width_pt: Width of the upright page in points.
+        height_pt: Height of the upright page in points.
+    """
+
+    _page: Any
+    width_pt: float
+    height_pt: float
+
+    @property
+    def reference_size(self) -> tuple[int, int]:
+        """Width and height in pixels that the page has at 144 dpi, whatever the budget."""
+        return math.ceil(self.width_pt * REFERENCE_ZOOM), math.ceil(self.height_pt * REFERENCE_ZOOM)
+
+    def render(self, zoom: float) -> RgbPixels:
+        """Render the page, coarser than asked where it would exceed `PIXEL_BUDGET`.
+
+        Args:
+            zoom: Pixels per point.
+
+        Returns:
+            Pixels, uint8 RGB (H, W, 3).
+
+        Raises:
+            PageError: The page is damaged, or MuPDF cannot render it.
+        """
+        zoom = limit_zoom(zoom, self.width_pt, self.height_pt)
+        pymupdf.TOOLS.reset_mupdf_warnings()
+        try:
+            pixmap = self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False)
+        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+            raise PageError(f"cannot be rendered: {error}") from error
+        # A copy: `samples_mv` dangles as soon as the pixmap is freed.
+        pixels = _to_array(pixmap)
+        _raise_for_damage(pymupdf.TOOLS.mupdf_warnings(), pixels)
+        return pixels
+
+
+class PdfDocument:
+    """An open document that has at least one page."""
+
+    def __init__(self, document: pymupdf.Document, name: str) -> None:
+        """Take over an open document.
+
+        Args:
+            document: A PDF that is not locked any more.
+            name: The file's name, for messages.
+        """
+        self._document = document
+        self._name = name
+
+    @property
+    def page_count(self) -> int:
+        """Number of pages, at least 1."""
+        return int(self._document.page_count)
+
+    @property
+    def details(self) -> DocumentDetails:
+        """The document's own metadata."""
+        stated = self._document.metadata or {}
+        return DocumentDetails(
+            title=stated.get("title") or "",
+            author=stated.get("author") or "",
+            created=stated.get("creationDate") or "",
+            producer=stated.get("producer") or "",
+            layers=tuple(sorted({layer["text"] for layer in self._document.layer_ui_configs()})),
+        )
+
+    def hide_layers(self, names: tuple[str, ...]) -> None:
+        """Switch layers off; names that this document does not have are ignored."""
+        for layer in self._document.layer_ui_configs():
+            if layer["text"] in names:
+                self._document.set_layer_ui_config(layer["number"], _UI_LAYER_OFF)
+
+    @contextmanager
+    def open_page(self, page_index: int) -> Iterator[PdfPage]:
+        """Open one page, and empty MuPDF's store after it.
+
+        Args:
+            page_index: 0-based.
+
+        Raises:
+            PageError: The page does not exist, is damaged or has no area.
+        """
+        try:
+            page = self._document[page_index]
+        except (IndexError, RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+            raise PageError(f"cannot be read: {error}") from error
+        try:
+            yield _measure(page)
+        finally:
+            del page
+            # Without this the store keeps decoded pictures of earlier pages, up to 256 MB.
+            pymupdf.TOOLS.store_shrink(100)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._document.close()
+
+
+@contextmanager
+def open_document(
+    path: Path, password: str | None = None, hide_layers: tuple[str, ...] = ()
+) -> Iterator[PdfDocument]:
+    """Open a PDF.
+
+    Args:
+        path: The file.
+        password: User or owner password, where it needs one.
+        hide_layers: Names of optional-content layers that are switched off.
+
+    Raises:
+        EncryptedPdfError: It needs a password, or the given one is wrong.
+        UnreadablePdfError: It is no PDF, is damaged beyond repair, or has no pages.
+    """
+    document = _open(path)
+    try:
+        _unlock(document, path.name, password)
+        if document.page_count == 0:
+            raise UnreadablePdfError(
+                f"{path.name} has no pages. Open it in a PDF viewer to check; if pages are "
+                "visible there, print it to a new PDF."
+            )
+        opened = PdfDocument(document, path.name)
+        opened.hide_layers(hide_layers)
+        yield opened
+    finally:
+        document.close()
+
+
+def probe(
+    path: Path, password: str | None = None, hide_layers: tuple[str, ...] = ()
+) -> tuple[int, DocumentDetails]:
+    """Return the number of pages and the document's own metadata, without rendering.
+
+    Args:
+        path: The file.
+        password: User or owner password, where it needs one.
+        hide_layers: Names of optional-content layers that will be switched off.
+
+    Raises:
+        EncryptedPdfError: It needs a password, or the given one is wrong.
+        UnreadablePdfError: It is no PDF, is damaged beyond repair, or has no pages.
+    """
+    with open_document(path, password, hide_layers) as document:
+        return document.page_count, document.details
+
+
+def limit_zoom(zoom: float, width_pt: float, height_pt: float) -> float:
+    """Lower a zoom until the render fits into `PIXEL_BUDGET`."""
+    return min(zoom, math.sqrt(PIXEL_BUDGET / (width_pt * height_pt)))
+
+
+def _open(path: Path) -> pymupdf.Document:
+    """Open a file and make sure that it is a PDF."""
+    try:
+        document = pymupdf.open(path)
+    except pymupdf.EmptyFileError as error:
+        raise UnreadablePdfError(
+            f"{path.name} is empty (0 bytes). Copy or upload it again."
+        ) from error
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        raise UnreadablePdfError(
+            f"{path.name} is not a PDF, or is damaged beyond repair. Check that it opens in a "
+            "PDF viewer, and copy or upload it again."
+        ) from error
+    if document.is_pdf:
+        return document
+    document.close()
+    raise UnreadablePdfError(
+        f"{path.name} is not a PDF, whatever its name says. Convert it to PDF first."
+    )
+
+
+def _unlock(document: pymupdf.Document, name: str, password: str | None) -> None:
+    """Authenticate where the document asks for it."""
+    if not document.needs_pass:
+        return
+    if password is None:
+        raise EncryptedPdfError(f"{name} is encrypted. Give its password (--password).")
+    if not document.authenticate(password):
+        raise EncryptedPdfError(f"{name} is encrypted and the password given is wrong.")
+
+
+def _measure(page: pymupdf.Page) -> PdfPage:
+    """Return the page with its size checked."""
+    width_pt, height_pt = page.rect.width, page.rect.height
+    if not (0 < width_pt < math.inf and 0 < height_pt < math.inf):
+        raise PageError(f"the page has no area ({width_pt:g} x {height_pt:g} points)")
+    return PdfPage(page, width_pt, height_pt)
+
+
+def _raise_for_damage(warnings: str, pixels: RgbPixels) -> None:
+    """Refuse a render of which MuPDF says that something is missing."""
+    warnings = warnings.lower()
+    for sign, meaning in _SIGNS_OF_DAMAGE.items():
+        if sign in warnings:
+            raise PageError(f"the file is damaged (truncated?): {meaning}")
+    if _JPEG_CUT_OFF in warnings and has_flat_edge(pixels):
+        raise PageError("the file is damaged (truncated?): its picture is cut off")
+
+
+def has_flat_edge(pixels: RgbPixels) -> bool:
+    """Return whether a strip along one edge is of one colour, as where a JPEG was cut off.
+
+    A scanned edge is never flat: the scanner's noise is in it.
+    """
+    rows = max(1, round(pixels.shape[0] * _EDGE_SHARE))
+    columns = max(1, round(pixels.shape[1] * _EDGE_SHARE))
+    strips = (pixels[:rows], pixels[-rows:], pixels[:, :columns], pixels[:, -columns:])
+    return any(bool((strip == strip[0, 0]).all()) for strip in strips)
+
+
+def _to_array(pixmap: pymupdf.Pixmap) -> RgbPixels:
+    """Copy a pixmap's samples into an array of their own."""
+    samples = np.frombuffer(pixmap.samples, dtype=np.uint8)
+    rows = samples.reshape(pixmap.height, pixmap.stride)[:, : pixmap.width * pixmap.n]
+    return rows.reshape(pixmap.height, pixmap.width, pixmap.n)
