@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.served_app import served_app  # noqa: F401 - one server for the whole session
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED_DATA = REPOSITORY.parent / "shared" / "data"
 

@@ -1,0 +1,1 @@
+"""The served page, driven from outside."""

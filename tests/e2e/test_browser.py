@@ -1,0 +1,175 @@
+"""The page in a real Chromium: both tabs used as a visitor uses them, on a desktop and a phone."""
+
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.sample_files import LION_PHOTO, draw_photo, write_bad_pdf, write_bad_photo, write_pdf
+from tests.served_app import REPOSITORY, ServedApp
+
+pytestmark = pytest.mark.e2e
+
+SCREENSHOTS = REPOSITORY / "build" / "screenshots"
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+VIEWPORTS = {"desktop": (1280, 900), "phone": (390, 844), "small_phone": (360, 740)}
+LIMIT_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium without a window."""
+    chromium = shutil.which("chromium")
+    assert chromium, "chromium is missing; see `make test`"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=VIEWPORTS)
+def page(request: pytest.FixtureRequest, browser: Browser, served_app: ServedApp) -> Iterator[Page]:
+    """The opened page in each viewport; an uncaught script error fails the test."""
+    width, height = VIEWPORTS[request.param]
+    is_phone = request.param != "desktop"
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        has_touch=is_phone,
+        is_mobile=is_phone,
+        locale="en-GB",
+    )
+    page = context.new_page()
+    script_errors: list[str] = []
+    page.on("pageerror", lambda error: script_errors.append(str(error)))
+    page.set_default_timeout(LIMIT_MS)
+    page.goto(served_app.url)
+    expect(page.get_by_role("tab", name="Vet scanner")).to_be_visible(timeout=LIMIT_MS)
+    yield page
+    context.close()
+    assert script_errors == []
+
+
+def take_screenshot(page: Page, name: str) -> None:
+    """Save the whole page as build/screenshots/NAME-WIDTH.png."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    assert page.viewport_size
+    path = SCREENSHOTS / f"{name}-{page.viewport_size['width']}.png"
+    page.screenshot(path=path, full_page=True)
+
+
+def assert_fits_the_screen(page: Page) -> None:
+    """Nothing makes the page wider than the screen."""
+    widths = page.evaluate(
+        "[document.documentElement.scrollWidth, window.innerWidth, screen.width]"
+    )
+    assert widths[0] <= widths[1] + 1, widths
+    assert page.viewport_size
+    assert widths[1] <= page.viewport_size["width"] + 1, widths
+
+
+def choose_files(page: Page, elem_id: str, *paths: Path) -> None:
+    """Upload files through the component's own file input and wait until they are listed."""
+    page.locator(f"#{elem_id} input[type=file]").set_input_files([str(path) for path in paths])
+    for path in paths:
+        shown = page.locator(f"#{elem_id}").get_by_text(re.compile(re.escape(path.stem)))
+        expect(shown.first).to_be_visible(timeout=LIMIT_MS)
+
+
+def open_archive_tab(page: Page) -> None:
+    page.get_by_role("tab", name="Archive tools").click()
+    expect(page.locator("#build-button")).to_be_visible()
+
+
+def test_photo_gives_a_report(page: Page, tmp_path: Path) -> None:
+    assert_fits_the_screen(page)
+    take_screenshot(page, "vet-start")
+    choose_files(page, "photos-input", draw_photo(tmp_path / "cow.jpg"))
+    page.locator("#signs-input").get_by_role("checkbox").first.check()
+    page.locator("#triage-button").click()
+    report = page.locator("#triage-output")
+    expect(report).to_contain_text(re.compile("vet", re.I), timeout=LIMIT_MS)
+    expect(report).to_contain_text(re.compile("not a diagnosis|no diagnosis|diagnos", re.I))
+    expect(page.locator("#triage-json")).to_be_attached()
+    assert_fits_the_screen(page)
+    take_screenshot(page, "vet-report")
+
+
+def test_lion_is_asked_to_be_retaken(page: Page) -> None:
+    choose_files(page, "photos-input", LION_PHOTO)
+    page.locator("#triage-button").click()
+    report = page.locator("#triage-output")
+    expect(report).to_contain_text(re.compile("not.{0,20}(cattle|cow)", re.I), timeout=LIMIT_MS)
+    expect(report).to_contain_text(re.compile("retake|again|new photo|another photo", re.I))
+    take_screenshot(page, "vet-lion")
+
+
+def test_several_photos_one_of_them_bad(page: Page, tmp_path: Path) -> None:
+    good, bad = draw_photo(tmp_path / "cow.jpg"), write_bad_photo(tmp_path, "truncated")
+    choose_files(page, "photos-input", good, bad)
+    page.locator("#triage-button").click()
+    report = page.locator("#triage-output")
+    expect(report).to_contain_text("cut_short.jpg", timeout=LIMIT_MS)
+    expect(report).to_contain_text("cow.jpg")
+    assert_fits_the_screen(page)
+    take_screenshot(page, "vet-bad-photo")
+
+
+def test_pdf_gives_a_zip(page: Page, tmp_path: Path) -> None:
+    open_archive_tab(page)
+    assert_fits_the_screen(page)
+    take_screenshot(page, "archive-start")
+    kinds = ["engraving", "text", "engraving", "blank"]
+    choose_files(page, "pdfs-input", write_pdf(tmp_path / "magazine.pdf", kinds))
+    page.locator("#build-button").click()
+    expect(page.locator("#build-progress")).to_contain_text(re.compile(r"\d"), timeout=LIMIT_MS)
+    report = page.locator("#build-report")
+    for figure in ("4", "2", "50"):
+        expect(report).to_contain_text(figure, timeout=LIMIT_MS)
+    expect(report).to_contain_text(re.compile("kept", re.I))
+    expect(report).to_contain_text(re.compile("dropped", re.I))
+    link = page.locator("#dataset-output a[download], #dataset-output a[href]").first
+    expect(link).to_be_visible(timeout=LIMIT_MS)
+    assert_fits_the_screen(page)
+    take_screenshot(page, "archive-report")
+    with page.expect_download(timeout=LIMIT_MS) as waiting:
+        link.click()
+    saved = tmp_path / "saved.zip"
+    waiting.value.save_as(saved)
+    assert waiting.value.suggested_filename.endswith(".zip")
+    with zipfile.ZipFile(saved) as archive:
+        assert archive.testzip() is None
+        assert sum(name.endswith(".jpg") for name in archive.namelist()) == 2
+
+
+def test_locked_pdf_is_explained(page: Page, tmp_path: Path) -> None:
+    open_archive_tab(page)
+    choose_files(page, "pdfs-input", write_bad_pdf(tmp_path, "encrypted"))
+    page.locator("#build-button").click()
+    message = page.get_by_text(re.compile(r"locked\.pdf.*password", re.I | re.S))
+    expect(message.first).to_be_visible(timeout=LIMIT_MS)
+    assert_fits_the_screen(page)
+    take_screenshot(page, "archive-locked")
+
+
+def test_run_can_be_cancelled_and_started_again(page: Page, tmp_path: Path) -> None:
+    open_archive_tab(page)
+    choose_files(page, "pdfs-input", write_pdf(tmp_path / "long.pdf", ["engraving"] * 40))
+    page.locator("#build-button").click()
+    expect(page.locator("#build-progress")).to_contain_text(re.compile(r"\d"), timeout=LIMIT_MS)
+    page.locator("#cancel-button").click()
+    take_screenshot(page, "archive-cancelled")
+    expect(page.locator("#build-button")).to_be_enabled(timeout=LIMIT_MS)
+    page.locator("#build-button").click()
+    expect(page.locator("#build-report")).to_contain_text("40", timeout=LIMIT_MS)

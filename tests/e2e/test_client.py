@@ -1,0 +1,261 @@
+"""The API through the real `gradio_client` and through plain HTTP, against the served page."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from gradio_client import Client, handle_file
+from PIL import Image
+
+from tests.commands import count_pages, run_command
+from tests.sample_files import LION_PHOTO, draw_photo, draw_sideways_photo, write_bad_pdf, write_pdf
+from tests.scan_report import LEAST_LEVELS, check_report, is_at_least
+from tests.served_app import ServedApp
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def client(served_app: ServedApp, tmp_path_factory: pytest.TempPathFactory) -> Client:
+    """A client of the served page that downloads to a folder of its own."""
+    downloads = tmp_path_factory.mktemp("downloads")
+    return Client(served_app.url, download_files=str(downloads), verbose=False)
+
+
+@pytest.fixture(scope="module")
+def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A drawn photo."""
+    return draw_photo(tmp_path_factory.mktemp("photo") / "cow.jpg")
+
+
+def triage(client: Client, *photos: Path, **options: Any) -> dict[str, Any]:
+    """Call /triage with files and return its report."""
+    files = [handle_file(str(path)) for path in photos]
+    report = client.predict(photos=files, api_name="/triage", **options)
+    assert isinstance(report, dict)
+    return report
+
+
+def build_dataset(client: Client, *sources: Path, **options: Any) -> list[Any]:
+    """Call /build_dataset with files and return everything that it yields."""
+    files = [handle_file(str(path)) for path in sources]
+    job = client.submit(files=files, api_name="/build_dataset", **options)
+    return list(job)
+
+
+def test_the_two_endpoints_and_no_other_are_named(client: Client) -> None:
+    named = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
+    assert set(named) == {"/triage", "/build_dataset"}
+    triage_names = [entry["parameter_name"] for entry in named["/triage"]["parameters"]]
+    assert triage_names == ["photos", "signs", "language"]
+    build_names = [entry["parameter_name"] for entry in named["/build_dataset"]["parameters"]]
+    assert {"files", "filter", "min_sigma", "fit", "trigger"} <= set(build_names)
+
+
+def test_triage_of_one_photo(client: Client, photo: Path) -> None:
+    report = triage(client, photo)
+    check_report(report)
+    assert [seen["name"] for seen in report["photos"]] == ["cow.jpg"]
+    assert (report["photos"][0]["width"], report["photos"][0]["height"]) == (800, 600)
+    assert report["signs_used"] == []
+
+
+def test_heatmap_is_downloaded_or_absent(
+    client: Client, photo: Path, served_app: ServedApp
+) -> None:
+    heatmap = triage(client, photo)["photos"][0]["heatmap"]
+    if heatmap is not None:
+        assert not Path(heatmap).is_relative_to(served_app.gradio_folder)
+        Image.open(heatmap).verify()
+
+
+def test_lion_is_not_cattle(client: Client) -> None:
+    report = triage(client, LION_PHOTO)
+    check_report(report)
+    assert (report["level"], report["abstained"]) == ("retake_photo", "not_cattle")
+    assert report["photos"][0]["probabilities"]["not_cattle"] > 0.5
+
+
+def test_triage_of_several_photos_keeps_their_order(
+    client: Client, photo: Path, tmp_path: Path
+) -> None:
+    sideways = draw_sideways_photo(tmp_path / "side.jpg")
+    report = triage(client, sideways, photo, LION_PHOTO)
+    check_report(report)
+    assert [seen["name"] for seen in report["photos"]] == ["side.jpg", "cow.jpg", "lion.jpg"]
+    assert (report["photos"][0]["width"], report["photos"][0]["height"]) == (600, 800)
+
+
+@pytest.mark.parametrize("sign", LEAST_LEVELS)
+def test_ticked_sign_sets_a_least_level_on_an_abstention(client: Client, sign: str) -> None:
+    report = triage(client, LION_PHOTO, signs=[sign])
+    check_report(report)
+    assert is_at_least(report["level"], LEAST_LEVELS[sign])
+    assert report["signs_used"] == [sign]
+    assert report["abstained"] == "not_cattle"
+
+
+def test_several_animals_raises_the_level_by_one(client: Client) -> None:
+    assert triage(client, LION_PHOTO, signs=["fever"])["level"] == "same_day"
+    assert triage(client, LION_PHOTO, signs=["fever", "several_animals"])["level"] == "emergency"
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [["drooling"], ["mouth_sores"], ["lame", "drooling"], ["lame", "several_animals"]],
+)
+def test_signs_that_call_the_official_vet(client: Client, signs: list[str]) -> None:
+    report = triage(client, LION_PHOTO, signs=signs)
+    assert "official" in json.dumps(report["call"]).lower()
+    assert "mov" in json.dumps([report["call"], report["first_steps"], report["headline"]]).lower()
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "ru"])
+def test_report_in_other_languages(client: Client, photo: Path, language: str) -> None:
+    english = triage(client, photo, signs=["down"])
+    other = triage(client, photo, signs=["down"], language=language)
+    check_report(other)
+    assert (other["level"], english["level"]) == ("emergency", "emergency")
+    for key in ("headline", "first_steps", "call", "disclaimer"):
+        assert other[key] != english[key]
+
+
+def test_unknown_sign_is_a_clear_error(client: Client, photo: Path) -> None:
+    with pytest.raises(Exception, match="hiccups") as caught:
+        triage(client, photo, signs=["hiccups"])
+    assert "fever" in str(caught.value), "the message names what is allowed"
+
+
+def test_unknown_language_is_a_clear_error(client: Client, photo: Path) -> None:
+    with pytest.raises(Exception, match="tlh"):
+        triage(client, photo, language="tlh")
+
+
+def test_no_photo_is_a_clear_error(client: Client) -> None:
+    with pytest.raises(Exception, match=r"(?i)photo"):
+        triage(client)
+
+
+def test_build_yields_progress_and_then_zip_and_report(client: Client, tmp_path: Path) -> None:
+    source = write_pdf(tmp_path / "magazine.pdf", ["engraving", "text", "engraving", "blank"])
+    yielded = build_dataset(client, source, trigger="cattleprint")
+    assert len(yielded) >= 2, "there is at least one yield of progress before the result"
+    assert all(entry[0] is None for entry in yielded[:-1])
+    out, report = yielded[-1]
+    assert count_pages(report) == (4, 2, 2, 0)
+    assert report["status"] == "success"
+    with zipfile.ZipFile(out) as archive:
+        rows = [json.loads(line) for line in archive.read("train/metadata.jsonl").splitlines()]
+        assert [row["page_number"] for row in rows] == [1, 3]
+        assert all(row["source_file"] == "magazine.pdf" for row in rows)
+        assert all(row["text"].startswith("cattleprint") for row in rows)
+
+
+def test_progress_states_page_counts(client: Client, tmp_path: Path) -> None:
+    source = write_pdf(tmp_path / "counted.pdf", ["engraving", "text"] * 8)
+    progress = [report for _, report in build_dataset(client, source)[:-1]]
+    assert progress
+    assert any("16" in json.dumps(entry) for entry in progress), progress[:3]
+
+
+def test_api_and_command_line_give_the_same_bytes(client: Client, tmp_path: Path) -> None:
+    source, by_command = write_pdf(tmp_path / "same.pdf", ["engraving", "text"]), tmp_path / "c.zip"
+    by_api = Path(build_dataset(client, source)[-1][0])
+    assert run_command("archive_tools", "build", source, "--out", by_command).status == 0
+    assert by_api.read_bytes() == by_command.read_bytes()
+
+
+def test_one_bad_pdf_among_several(client: Client, tmp_path: Path) -> None:
+    first = write_pdf(tmp_path / "first.pdf", ["engraving", "blank"])
+    locked = write_bad_pdf(tmp_path, "encrypted")
+    last = write_pdf(tmp_path / "last.pdf", ["text", "engraving"], seed=9)
+    out, report = build_dataset(client, first, locked, last)[-1]
+    assert count_pages(report) == (4, 2, 2, 0)
+    assert report["status"] == "partial"
+    assert locked.name in json.dumps(report["source_failures"])
+    with zipfile.ZipFile(out) as archive:
+        pages = csv.DictReader(io.StringIO(archive.read("manifest/pages.csv").decode()))
+        assert [page["file"] for page in pages] == [
+            "first.pdf",
+            "first.pdf",
+            "last.pdf",
+            "last.pdf",
+        ]
+
+
+@pytest.mark.parametrize(
+    "options", [{"filter": "magic"}, {"min_sigma": 900}, {"fit": "origami"}], ids=str
+)
+def test_wrong_option_is_a_clear_error(
+    client: Client, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    source = write_pdf(tmp_path / "scan.pdf", ["engraving"])
+    with pytest.raises(Exception, match=str(next(iter(options.values())))):
+        build_dataset(client, source, **options)
+
+
+def test_no_file_is_a_clear_error(client: Client) -> None:
+    with pytest.raises(Exception, match=r"(?i)pdf|file"):
+        build_dataset(client)
+
+
+def upload(served: ServedApp, path: Path) -> dict[str, Any]:
+    """Upload a file as curl would and return what a call sends for it."""
+    with path.open("rb") as stream:
+        answer = httpx.post(
+            f"{served.url}/gradio_api/upload", files={"files": (path.name, stream)}, timeout=60
+        )
+    answer.raise_for_status()
+    return {
+        "path": answer.json()[0],
+        "orig_name": path.name,
+        "meta": {"_type": "gradio.FileData"},
+    }
+
+
+def call(served: ServedApp, name: str, values: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Post a call and yield the events of its stream, as curl would read them."""
+    address = f"{served.url}/gradio_api/call/{name}"
+    event_id = httpx.post(address, json={"data": values}, timeout=60).json()["event_id"]
+    with httpx.stream("GET", f"{address}/{event_id}", timeout=120) as stream:
+        event = ""
+        for line in stream.iter_lines():
+            if line.startswith("event: "):
+                event = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                yield event, json.loads(line.removeprefix("data: "))
+
+
+def test_triage_over_plain_http(served_app: ServedApp, photo: Path) -> None:
+    events = list(call(served_app, "triage", [[upload(served_app, photo)], ["down"], "en"]))
+    assert events[-1][0] == "complete"
+    report = events[-1][1][0]
+    check_report(report)
+    assert report["level"] == "emergency"
+    assert [seen["name"] for seen in report["photos"]] == ["cow.jpg"]
+
+
+def test_build_over_plain_http(served_app: ServedApp, tmp_path: Path) -> None:
+    source = write_pdf(tmp_path / "plain.pdf", ["engraving", "blank"])
+    events = list(call(served_app, "build_dataset", [[upload(served_app, source)]]))
+    assert events[-1][0] == "complete", events[-1]
+    dataset, report = events[-1][1]
+    assert count_pages(report) == (2, 1, 1, 0)
+    answer = httpx.get(dataset["url"], timeout=60)
+    assert answer.status_code == 200
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+
+
+def test_server_paths_cannot_be_forged(served_app: ServedApp) -> None:
+    forged = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+    for name in ("triage", "build_dataset"):
+        events = list(call(served_app, name, [[forged]]))
+        assert events[-1][0] == "error"
+        assert "root:" not in json.dumps(events)
