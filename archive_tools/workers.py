@@ -148,10 +148,10 @@ class ProcessExecutor:
         give_up_s = time.monotonic() + timeout_s
         while ticket.reply is None:
             left_s = give_up_s - time.monotonic()
+            self._watch(max(0.0, left_s))
             if left_s <= 0:
-                return False
-            self._watch(left_s)
-        return True
+                break
+        return ticket.reply is not None
 
     def close(self) -> None:
         """Kill and reap every worker; takes milliseconds, whatever they are doing."""

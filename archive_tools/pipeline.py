@@ -1,0 +1,229 @@
+"""One run, from files to a finished dataset: `build_dataset` is the story."""
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from archive_tools.config import DatasetConfig, RunOptions
+from archive_tools.errors import InvalidOptionError
+from archive_tools.schedule import PageDone, Schedule, SourceBegins, Step
+from archive_tools.schema import (
+    NamedFile,
+    PageCounts,
+    PageFailure,
+    PageOutcome,
+    PageResult,
+    Progress,
+    RunReport,
+    RunStatus,
+    Source,
+    SourceFailure,
+)
+from archive_tools.source import SourceFeed, plan_sources
+from archive_tools.workers import open_executor
+from archive_tools.writer import DatasetWriter, ResumePoint, open_dataset_writer
+
+PROGRESS_EVERY_S = 0.25
+MAX_LISTED_FAILURES = 100
+
+
+def build_dataset(
+    sources: Sequence[Path | NamedFile], out: Path, config: DatasetConfig, run: RunOptions
+) -> Generator[Progress | RunReport, None, None]:
+    """Build a dataset; nothing happens before the first `next`.
+
+    Closing the generator at any point ends the workers and removes work files within moments.
+
+    Args:
+        sources: Files, folders, globs and ZIP files of PDFs.
+        out: The dataset; it appears under this name only when it is complete.
+        config: What the dataset holds.
+        run: How the run is carried out.
+
+    Yields:
+        `Progress` a few times a second, and at last one `RunReport`.
+
+    Raises:
+        InvalidOptionError: No source was given.
+        DatasetWriteError: The dataset cannot be written, or cannot be resumed.
+        WorkerStartError: No worker process can be started.
+    """
+    if not sources:
+        raise InvalidOptionError("No source was given. Name at least one PDF, folder or ZIP file.")
+    planned = plan_sources(sources, leave_out=out)
+    tally = Tally(len(planned))
+    with (
+        open_dataset_writer(out, config, run.resume) as writer,
+        _discarding_on_failure(writer, keep_partial=run.keep_partial),
+        open_executor(config, run) as executor,
+        SourceFeed(planned, _work_folder(out)) as feed,
+    ):
+        first_page = _Resumption(writer.resume_point).first_page
+        for step in Schedule(feed, executor, first_page):
+            if step is not None:
+                _write(writer, step)
+                tally.add(step)
+            if tally.is_progress_due():
+                yield tally.progress()
+        report = _finish(writer, out, tally)
+    yield report
+
+
+def iter_scores(
+    sources: Sequence[Path | NamedFile], config: DatasetConfig, run: RunOptions, work_folder: Path
+) -> Iterator[Step | None]:
+    """Judge every page without building anything.
+
+    Args:
+        sources: Files, folders, globs and ZIP files of PDFs.
+        config: The filter and its threshold.
+        run: Number of workers and limits.
+        work_folder: Where members of ZIP files are unpacked, one at a time; it is removed.
+
+    Yields:
+        `SourceBegins`, `PageDone` and `SourceFailure` in order; None while nothing is finished.
+    """
+    planned = plan_sources(sources, leave_out=work_folder)
+    with open_executor(config, run) as executor, SourceFeed(planned, work_folder) as feed:
+        yield from Schedule(feed, executor)
+
+
+class Tally:
+    """What a run has met so far: numbers, and the first failures."""
+
+    def __init__(self, file_count: int) -> None:
+        """Start the clock.
+
+        Args:
+            file_count: Files of this run, those that cannot be used included.
+        """
+        self.pages = PageCounts()
+        self.sources_used = 0
+        self.sources_failed = 0
+        self.source_failures: list[SourceFailure] = []
+        self.page_failures: list[PageFailure] = []
+        self._file_count = file_count
+        self._source: Source | None = None
+        self._page_number = 0
+        self._started_s = time.monotonic()
+        self._progress_due_s = self._started_s
+
+    def add(self, step: Step) -> None:
+        """Count a step."""
+        if isinstance(step, SourceBegins):
+            self.sources_used += 1
+            self._source, self._page_number = step.source, 0
+        elif isinstance(step, SourceFailure):
+            self.sources_failed += 1
+            if len(self.source_failures) < MAX_LISTED_FAILURES:
+                self.source_failures.append(step)
+        else:
+            self._add_page(step.source, step.result)
+
+    def is_progress_due(self) -> bool:
+        """Whether people should hear of the run again."""
+        return self._source is not None and time.monotonic() >= self._progress_due_s
+
+    def progress(self) -> Progress:
+        """Return where the run stands, and note that people have heard of it."""
+        self._progress_due_s = time.monotonic() + PROGRESS_EVERY_S
+        return Progress(
+            file_name=self._source.name if self._source else "",
+            file_number=self.sources_used + self.sources_failed,
+            file_count=self._file_count,
+            page_number=self._page_number,
+            page_count=self._source.page_count if self._source else 0,
+            pages=self.pages,
+            elapsed_s=self.elapsed_s,
+        )
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self._started_s
+
+    def report(self, out: Path | None, dataset: dict[str, object]) -> RunReport:
+        """Return the report of the run.
+
+        Args:
+            out: The dataset, None where nothing was written.
+            dataset: What `report.json` in it says.
+        """
+        is_clean = self.sources_failed == 0 and self.pages.failed == 0
+        return RunReport(
+            status=RunStatus.SUCCESS if is_clean else RunStatus.PARTIAL,
+            out=out,
+            pages=self.pages,
+            file_count=self.sources_used,
+            source_failures=tuple(self.source_failures),
+            source_failure_count=self.sources_failed,
+            page_failures=tuple(self.page_failures),
+            elapsed_s=self.elapsed_s,
+            dataset=dataset,
+        )
+
+    def _add_page(self, source: Source, result: PageResult) -> None:
+        """Count a page."""
+        name = result.outcome.value
+        self.pages = replace(self.pages, **{name: getattr(self.pages, name) + 1})
+        self._page_number = result.page_number
+        is_failed = result.outcome is PageOutcome.FAILED
+        if is_failed and len(self.page_failures) < MAX_LISTED_FAILURES:
+            failure = PageFailure(source.name, result.page_number, result.reason)
+            self.page_failures.append(failure)
+
+
+@contextmanager
+def _discarding_on_failure(writer: DatasetWriter, keep_partial: bool) -> Iterator[None]:
+    """Remove the unfinished dataset when the run fails or is stopped, unless it may be resumed."""
+    try:
+        yield
+    except BaseException:
+        # All of them: a caller that closes the generator raises GeneratorExit in it.
+        if not keep_partial:
+            writer.discard()
+        raise
+
+
+class _Resumption:
+    """Knows which pages an earlier run has finished."""
+
+    def __init__(self, resume_point: ResumePoint) -> None:
+        """Begin with the first source."""
+        self._point = resume_point
+        self._source_index = -1
+
+    def first_page(self, source: Source) -> int:
+        """Return the index of the first page to be done; call it once for each source in order."""
+        self._source_index += 1
+        if self._source_index < self._point.source_count:
+            return source.page_count
+        is_begun = self._source_index == self._point.source_count
+        return self._point.page_count if is_begun else 0
+
+
+def _write(writer: DatasetWriter, step: Step) -> None:
+    """Hand a step to the writer."""
+    match step:
+        case SourceBegins(source):
+            writer.begin_source(source)
+        case PageDone(source, result):
+            writer.add_page(source, result)
+        case SourceFailure():
+            writer.add_source_failure(step)
+
+
+def _finish(writer: DatasetWriter, out: Path, tally: Tally) -> RunReport:
+    """Complete the dataset, or write nothing where no file was usable."""
+    if tally.sources_used == 0:
+        writer.discard()
+        return tally.report(None, {})
+    dataset = writer.finish()
+    return tally.report(out, dataset)
+
+
+def _work_folder(out: Path) -> Path:
+    """Return the folder for unpacked files: beside the dataset, where there is room for it."""
+    return out.with_name(f".{out.name}.sources")

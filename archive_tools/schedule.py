@@ -1,0 +1,152 @@
+"""What happens to files and pages, in their order, while workers are busy a few pages ahead."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from archive_tools.schema import (
+    NamedFile,
+    PageResult,
+    PageTask,
+    ProbeResult,
+    ProbeTask,
+    Source,
+    SourceFailure,
+)
+from archive_tools.source import SourceFeed
+from archive_tools.worker_process import Ticket
+from archive_tools.workers import Executor
+
+# So often does a wait come up for air: the run can report, and be stopped, at each tick.
+TICK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBegins:
+    """The pages of this file come next."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class PageDone:
+    """A page has its outcome."""
+
+    source: Source
+    result: PageResult
+
+
+@dataclass(frozen=True, slots=True)
+class _PageAhead:
+    """A page that a worker has been given."""
+
+    source: Source
+    ticket: Ticket
+
+
+Step = SourceBegins | PageDone | SourceFailure
+
+
+class Schedule:
+    """Feeds files and pages to an executor and gives their outcomes back in order."""
+
+    def __init__(
+        self,
+        feed: SourceFeed,
+        executor: Executor,
+        first_page: Callable[[Source], int] = lambda source: 0,  # noqa: ARG005
+    ) -> None:
+        """Prepare; nothing is started yet.
+
+        Args:
+            feed: The files.
+            executor: Where files are probed and pages worked on.
+            first_page: Says for each file, in order, the index of the first page that is still
+                to be done (its page count where none is); for resumed runs.
+        """
+        self._feed = feed
+        self._executor = executor
+        self._first_page = first_page
+        self._ahead: deque[SourceBegins | SourceFailure | _PageAhead] = deque()
+        self._pages_ahead = 0
+
+    def __iter__(self) -> Iterator[Step | None]:
+        """Iterate over all steps of the run.
+
+        Yields:
+            For each file `SourceBegins` and a `PageDone` for each page, or a `SourceFailure`;
+            None about twice a second while nothing is finished.
+        """
+        for step in self._steps_ahead():
+            if step is None:
+                yield from self._take_finished()
+                yield None
+                continue
+            self._ahead.append(step)
+            self._pages_ahead += isinstance(step, _PageAhead)
+            while self._pages_ahead >= self._executor.in_flight_limit:
+                yield from self._take_first()
+            yield from self._take_finished()
+        while self._ahead:
+            yield from self._take_first()
+
+    def _steps_ahead(self) -> Iterator[SourceBegins | SourceFailure | _PageAhead | None]:
+        """Hand files and pages to the executor; how far ahead is the caller's business."""
+        for file in self._feed:
+            if not isinstance(file, NamedFile):
+                yield file
+                continue
+            ticket = self._executor.submit(ProbeTask(file.path, _size_bytes(file.path)))
+            while not self._executor.wait_for(ticket, TICK_S):
+                yield None
+            assert isinstance(ticket.reply, ProbeResult)
+            yield from self._pages_of(file, ticket.reply)
+
+    def _pages_of(
+        self, file: NamedFile, probed: ProbeResult
+    ) -> Iterator[SourceBegins | SourceFailure | _PageAhead]:
+        """Hand the pages of one file to the executor."""
+        if probed.failure is not None:
+            self._feed.release(file.path)
+            yield SourceFailure(file.name, probed.failure.replace(file.path.name, file.name))
+            return
+        source = Source(file.path, file.name, probed.sha256, probed.page_count, probed.details)
+        yield SourceBegins(source)
+        first_page = self._first_page(source)
+        if first_page >= source.page_count:
+            self._feed.release(file.path)
+        for page_index in range(first_page, source.page_count):
+            task = PageTask(source.path, page_index)
+            yield _PageAhead(source, self._executor.submit(task))
+
+    def _take_first(self) -> Iterator[Step | None]:
+        """Wait for the step that is next in order."""
+        step = self._ahead.popleft()
+        if not isinstance(step, _PageAhead):
+            yield step
+            return
+        self._pages_ahead -= 1
+        while not self._executor.wait_for(step.ticket, TICK_S):
+            yield None
+        assert isinstance(step.ticket.reply, PageResult)
+        yield PageDone(step.source, step.ticket.reply)
+        if step.ticket.reply.page_number == step.source.page_count:
+            self._feed.release(step.source.path)
+
+    def _take_finished(self) -> Iterator[Step | None]:
+        """Give what is finished at the head, without waiting."""
+        while self._ahead and self._is_finished(self._ahead[0]):
+            yield from self._take_first()
+
+    def _is_finished(self, step: SourceBegins | SourceFailure | _PageAhead) -> bool:
+        """Whether a step needs no waiting; looks for news of the workers."""
+        return not isinstance(step, _PageAhead) or self._executor.wait_for(step.ticket, 0)
+
+
+def _size_bytes(path: Path) -> int:
+    """Return the size of a file, 0 where it has vanished (the worker will say so)."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
