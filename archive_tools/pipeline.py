@@ -21,7 +21,7 @@ from archive_tools.schema import (
     Source,
     SourceFailure,
 )
-from archive_tools.source import SourceFeed, plan_sources
+from archive_tools.source import Planned, SourceFeed, plan_sources
 from archive_tools.workers import open_executor
 from archive_tools.writer import DatasetWriter, ResumePoint, open_dataset_writer
 
@@ -72,12 +72,12 @@ def build_dataset(
 
 
 def iter_scores(
-    sources: Sequence[Path | NamedFile], config: DatasetConfig, run: RunOptions, work_folder: Path
-) -> Iterator[Step | None]:
+    planned: Sequence[Planned], config: DatasetConfig, run: RunOptions, work_folder: Path
+) -> Generator[Step | None, None, None]:
     """Judge every page without building anything.
 
     Args:
-        sources: Files, folders, globs and ZIP files of PDFs.
+        planned: The files, from `plan_sources`.
         config: The filter and its threshold.
         run: Number of workers and limits.
         work_folder: Where members of ZIP files are unpacked, one at a time; it is removed.
@@ -85,7 +85,6 @@ def iter_scores(
     Yields:
         `SourceBegins`, `PageDone` and `SourceFailure` in order; None while nothing is finished.
     """
-    planned = plan_sources(sources, leave_out=work_folder)
     with open_executor(config, run) as executor, SourceFeed(planned, work_folder) as feed:
         yield from Schedule(feed, executor)
 

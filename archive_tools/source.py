@@ -52,13 +52,13 @@ class PlannedFile:
 Planned = PlannedFile | SourceFailure
 
 
-def plan_sources(inputs: Sequence[Path | NamedFile], leave_out: Path) -> list[Planned]:
+def plan_sources(inputs: Sequence[Path | NamedFile], leave_out: Path | None) -> list[Planned]:
     """Find the files behind what was asked for, without opening any PDF.
 
     Args:
         inputs: Files, folders, globs and ZIP files, worked on in this order; a folder's files
             come in the order of their names.
-        leave_out: The dataset of this run, which may lie in one of the folders.
+        leave_out: The file that this run writes, which may lie in one of the folders.
 
     Returns:
         Names only, a few hundred bytes a file; what cannot be used is among them as a failure.
@@ -285,6 +285,6 @@ def _unpack_failure(error: Exception) -> str:
     return "It is damaged or not a ZIP file. Copy or upload it again."
 
 
-def _is_same(path: Path, other: Path) -> bool:
+def _is_same(path: Path, other: Path | None) -> bool:
     """Whether two paths are one existing file."""
-    return path.exists() and other.exists() and path.samefile(other)
+    return other is not None and path.exists() and other.exists() and path.samefile(other)

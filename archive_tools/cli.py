@@ -1,0 +1,302 @@
+"""Command line: build a dataset, score pages, evaluate the filters.
+
+Progress goes to standard error, results to standard output. Exit status: 0 done, 1 done with
+recorded failures, 2 nothing usable or wrong usage, 130 stopped by Ctrl-C.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions, WorkerLimits
+from archive_tools.errors import ArchiveToolsError
+from archive_tools.pipeline import Tally, build_dataset, iter_scores
+from archive_tools.progress_line import ProgressLine
+from archive_tools.schedule import PageDone
+from archive_tools.schema import RunReport, RunStatus, SourceFailure
+from archive_tools.score_table import open_score_table
+from archive_tools.source import plan_sources
+
+DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
+NOT_YET = "accepted for scripts; this version does not have that step, so nothing changes"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: Words after the program's name; None takes those of this process.
+
+    Returns:
+        The exit status.
+    """
+    options = make_parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    try:
+        status: int = options.command(options)
+    except ArchiveToolsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return NOTHING_USABLE
+    except KeyboardInterrupt:
+        print(options.when_stopped, file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:
+        # The reader of our output (`| head`) has gone; keep Python from writing at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PARTIAL
+    return status
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="python -m archive_tools",
+        description="Turn scanned PDFs into an image dataset for LoRA training.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_build(commands.add_parser("build", help="build a dataset from PDFs"))
+    _add_score(commands.add_parser("score", help="say of every page what the filter thinks of it"))
+    _add_evaluate(commands.add_parser("evaluate", help="measure the filters on labelled pages"))
+    return parser
+
+
+def run_build(options: argparse.Namespace) -> int:
+    """Build a dataset and print the report.
+
+    Returns:
+        The exit status.
+    """
+    run = RunOptions(options.workers, options.resume, _limits(options), keep_partial=True)
+    sources = [Path(source) for source in options.sources]
+    steps = build_dataset(sources, options.out, _config(options), run)
+    report: RunReport | None = None
+    with closing(steps), ProgressLine(sys.stderr) as line:
+        for step in steps:
+            if isinstance(step, RunReport):
+                report = step
+            else:
+                line.show(step)
+    assert report is not None
+    _print_failures(report)
+    _print_json(report.to_json()) if options.json else print(_summary(report))
+    return _status(report)
+
+
+def run_score(options: argparse.Namespace) -> int:
+    """Print or write the table of all pages.
+
+    Returns:
+        The exit status.
+    """
+    run = RunOptions(options.workers, limits=_limits(options))
+    planned = plan_sources([Path(source) for source in options.sources], leave_out=options.out)
+    tally = Tally(file_count=len(planned))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_score_table(options.out, sys.stdout) as table,
+        closing(iter_scores(planned, _config(options), run, Path(folder, "sources"))) as steps,
+        ProgressLine(sys.stderr) as line,
+    ):
+        for step in steps:
+            if step is not None:
+                tally.add(step)
+            if isinstance(step, PageDone):
+                table.add(step.source, step.result)
+            if tally.is_progress_due():
+                line.show(tally.progress())
+    report = tally.report(options.out, {})
+    _print_failures(report)
+    return _status(report)
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    """Print how well the filters agree with labels.
+
+    Returns:
+        The exit status.
+    """
+    # Here and not above: no other command needs OpenCV in this process.
+    from archive_tools.evaluation import evaluate_labels
+
+    figures = evaluate_labels(options.labels)
+    _print_json(figures) if options.json else print("\n".join(_flatten(figures)))
+    return DONE
+
+
+def _add_build(parser: argparse.ArgumentParser) -> None:
+    """Describe `build`."""
+    parser.add_argument("--out", type=Path, required=True, help="the dataset, a ZIP file")
+    _add_sources(parser)
+    parser.add_argument(
+        "--fit",
+        choices=[fit.value for fit in Fit],
+        default=Fit.SQUARE.value,
+        help="square: padded with the paper's colour; crop: its middle; stretch: distorted "
+        "(default: %(default)s)",
+    )
+    parser.add_argument("--trigger", metavar="WORD", default="", help="first word of each caption")
+    parser.add_argument(
+        "--caption",
+        metavar="TEMPLATE",
+        default=DatasetConfig().caption,
+        help="fields: trigger, title, author, year, kind, page_number (default: '%(default)s')",
+    )
+    parser.add_argument("--no-finishing", action="store_true", help=f"no tone, no trim: {NOT_YET}")
+    parser.add_argument("--no-dedupe", action="store_true", help=f"keep duplicates: {NOT_YET}")
+    parser.add_argument(
+        "--resume", action="store_true", help="continue the stopped or killed run of this --out"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.set_defaults(
+        command=run_build,
+        when_stopped="Stopped. Finished pages are kept beside --out: give the same command with "
+        "--resume to go on.",
+    )
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    """Describe `score`."""
+    _add_sources(parser)
+    parser.add_argument("--out", type=Path, help="CSV file (default: standard output)")
+    parser.set_defaults(command=run_score, when_stopped="Stopped.")
+
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Describe `evaluate`."""
+    parser.add_argument(
+        "labels",
+        type=Path,
+        metavar="LABELS.csv",
+        help="columns path, label, kind, source, regions; paths are relative to this file",
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.set_defaults(command=run_evaluate, when_stopped="Stopped.")
+
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Describe what `build` and `score` share: sources, filter and limits."""
+    limits = WorkerLimits()
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="PDF, folder, glob, or ZIP file of PDFs"
+    )
+    parser.add_argument(
+        "--filter",
+        choices=[rule.value for rule in PageFilter],
+        default=PageFilter.SIGMA.value,
+        help="sigma: keep pages of strong contrast; none: keep all (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--min-sigma", type=float, default=45.0, metavar="S", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--hide-layer", action="append", default=[], metavar="NAME", help="may be given repeatedly"
+    )
+    parser.add_argument("--password", help="for encrypted files")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes (default: as many as CPUs; 0: none)"
+    )
+    parser.add_argument(
+        "--page-time-limit",
+        type=float,
+        default=limits.page_time_s,
+        metavar="S",
+        help="seconds after which a page is given up (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--page-memory-limit",
+        type=int,
+        default=limits.page_memory_mb,
+        metavar="MB",
+        help="memory that a page may take (default: %(default)s)",
+    )
+
+
+def _config(options: argparse.Namespace) -> DatasetConfig:
+    """Return what decides the dataset; `score` has no options for pictures."""
+    pictures: dict[str, Any] = {}
+    if "fit" in options:
+        pictures = {
+            "fit": Fit(options.fit),
+            "trigger": options.trigger,
+            "caption": options.caption,
+        }
+    return DatasetConfig(
+        filter=PageFilter(options.filter),
+        min_sigma=options.min_sigma,
+        password=options.password,
+        hide_layers=tuple(options.hide_layer),
+        **pictures,
+    )
+
+
+def _limits(options: argparse.Namespace) -> WorkerLimits:
+    """Return what a page may cost."""
+    return WorkerLimits(options.page_time_limit, options.page_memory_limit)
+
+
+def _status(report: RunReport) -> int:
+    """Return the exit status of a run."""
+    if report.file_count == 0:
+        return NOTHING_USABLE
+    return DONE if report.status is RunStatus.SUCCESS else PARTIAL
+
+
+def _print_failures(report: RunReport) -> None:
+    """Say on standard error what could not be used."""
+    for failure in report.source_failures:
+        print(_failure_line(failure), file=sys.stderr)
+    for page in report.page_failures:
+        print(f"{page.file_name}, page {page.page_number}: {page.reason}", file=sys.stderr)
+    unlisted_files = report.source_failure_count - len(report.source_failures)
+    unlisted_pages = report.pages.failed - len(report.page_failures)
+    if unlisted_files or unlisted_pages:
+        print(f"and {unlisted_files} more files, {unlisted_pages} more pages", file=sys.stderr)
+
+
+def _failure_line(failure: SourceFailure) -> str:
+    """Name the file once, although most messages name it as well."""
+    named = failure.message.startswith(failure.name)
+    return failure.message if named else f"{failure.name}: {failure.message}"
+
+
+def _summary(report: RunReport) -> str:
+    """Return the report for people."""
+    pages = report.pages
+    place = f"Dataset: {report.out}" if report.out else "Nothing usable: no dataset was written."
+    return (
+        f"{place}\n"
+        f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
+        f"Pages: {pages.seen} seen, {pages.kept} kept, {pages.dropped} dropped, "
+        f"{pages.failed} failed ({pages.reduction_percent} % fewer)\n"
+        f"Time: {report.elapsed_s:.1f} s, {report.pages_per_s} pages/s"
+    )
+
+
+def _flatten(figures: Any, prefix: str = "") -> list[str]:
+    """Return one line for each figure, named by its place."""
+    if not isinstance(figures, dict):
+        shown = f"{figures:.4g}" if isinstance(figures, float) else str(figures)
+        return [f"{prefix}: {shown}"]
+    return [
+        line
+        for name, part in figures.items()
+        for line in _flatten(part, f"{prefix}.{name}" if prefix else str(name))
+    ]
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    """Print one JSON document."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    """End in order when the system asks: workers are ended and the partial file is kept."""
+    raise SystemExit(128 + number)

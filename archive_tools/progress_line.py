@@ -1,0 +1,66 @@
+"""Progress of a run on a terminal or in a log."""
+
+import shutil
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+from archive_tools.schema import Progress
+
+LOG_EVERY_S = 5.0
+CLEAR_LINE = "\r\x1b[K"
+
+
+class ProgressLine:
+    """One line that is redrawn on a terminal; in a log, a line every few seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Look at where the lines will go.
+
+        Args:
+            stream: Standard error, usually.
+        """
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._log_due_s = time.monotonic() + LOG_EVERY_S
+
+    def show(self, progress: Progress) -> None:
+        """Show where the run stands, if it is time."""
+        text = describe_progress(progress)
+        if self._is_terminal:
+            columns = shutil.get_terminal_size().columns
+            self._write(CLEAR_LINE + text[: columns - 1])
+        elif time.monotonic() >= self._log_due_s:
+            self._log_due_s = time.monotonic() + LOG_EVERY_S
+            self._write(text + "\n")
+
+    def __enter__(self) -> Self:
+        """Return the line."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Clear the line, so that what is printed next stands alone."""
+        if self._is_terminal:
+            self._write(CLEAR_LINE)
+
+    def _write(self, text: str) -> None:
+        """Write at once."""
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def describe_progress(progress: Progress) -> str:
+    """Return one line that says where a run stands."""
+    pages = progress.pages
+    speed = pages.seen / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
+    return (
+        f"file {progress.file_number}/{progress.file_count} {progress.file_name} "
+        f"page {progress.page_number}/{progress.page_count} | "
+        f"{pages.seen} pages: {pages.kept} kept, {pages.dropped} dropped, {pages.failed} failed | "
+        f"{speed:.1f} pages/s"
+    )
