@@ -133,10 +133,17 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sign class seen on the photos with enough probability to be told."""
+    """A sign class seen on the photos with enough probability to be told.
+
+    Attributes:
+        sign: The sign class, never `no_visible_sign` or `not_cattle`.
+        probability: Its highest calibrated probability on any photo.
+        is_faint: An alarm only: on no photo is it the top class.
+    """
 
     sign: SignClass
     probability: float
+    is_faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

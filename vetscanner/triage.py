@@ -23,7 +23,6 @@ from vetscanner.schema import (
 ALARM_URGENCY = Urgency.SAME_DAY
 """Level of a notifiable sign that reaches its alarm threshold without being the top class."""
 
-_ALARM_SIGNS = tuple(sign for sign, condition in CONDITIONS.items() if condition.notifiable)
 _LAME_IS_OFFICIAL_WITH = frozenset(
     {TickedSign.DROOLING, TickedSign.MOUTH_SORES, TickedSign.SEVERAL_ANIMALS}
 )
@@ -40,15 +39,15 @@ class _Verdict:
 
 def triage(
     predictions: Sequence[Prediction],
-    poor_qualities: Sequence[PhotoQuality],
+    qualities: Sequence[PhotoQuality],
     signs: Iterable[TickedSign],
     scan_config: ScanConfig,
 ) -> Triage | Abstention:
     """Judge all the photos of one animal and what the farmer ticked.
 
     Args:
-        predictions: Calibrated probabilities of each photo that was good enough to be looked at.
-        poor_qualities: Quality of each photo that must be taken again (blurred, dark, tiny).
+        predictions: Calibrated probabilities of each photo.
+        qualities: Quality of each photo, in the same order.
         signs: The ticked signs, in any order.
         scan_config: Thresholds that belong to the model.
 
@@ -57,48 +56,76 @@ def triage(
         else an abstention, which carries the least level of the ticked signs all the same.
     """
     ticked = frozenset(signs)
-    verdicts = [_judge_photo(prediction, scan_config) for prediction in predictions]
+    verdicts = [
+        _judge_photo(prediction, quality, scan_config)
+        for prediction, quality in zip(predictions, qualities, strict=True)
+    ]
     findings = _merge_findings(verdicts)
-    urgency = _most_urgent([v.urgency for v in verdicts], ticked)
+    urgency = _most_urgent([verdict.urgency for verdict in verdicts], ticked)
     official_vet = _ticks_need_official_vet(ticked) or any(
         CONDITIONS[finding.sign].notifiable for finding in findings
     )
     signs_used = tuple(sign for sign in TickedSign if sign in ticked)
-    reason = _abstention_reason(verdicts, poor_qualities)
+    reason = _abstention_reason(verdicts)
     if reason is None:
         return Triage(urgency or Urgency.MONITOR, findings, official_vet, signs_used)
     return Abstention(reason, urgency, official_vet, findings, signs_used)
 
 
-def _judge_photo(prediction: Prediction, scan_config: ScanConfig) -> _Verdict:
+def _judge_photo(
+    prediction: Prediction, quality: PhotoQuality, scan_config: ScanConfig
+) -> _Verdict:
     top = prediction.top
-    alarms = [
-        Finding(sign, prediction.probabilities.get(sign, 0.0))
-        for sign in _ALARM_SIGNS
-        if prediction.probabilities.get(sign, 0.0) >= scan_config.alarm_thresholds.get(sign, 1.1)
-    ]
-    if prediction.probabilities[top] < scan_config.unclear_below:
-        return _Verdict("unclear", tuple(alarms), ALARM_URGENCY if alarms else None)
+    is_clear = prediction.probabilities[top] >= scan_config.unclear_below
+    alarms = _find_alarms(prediction, scan_config)
+    if quality is not PhotoQuality.GOOD:
+        # A better photo settles a faint alarm within a minute; a strong one does not wait for it.
+        strong = tuple(alarm for alarm in alarms if alarm.sign is top and is_clear)
+        return _Verdict(str(quality), strong, None)
+    if not is_clear:
+        return _Verdict("unclear", alarms, ALARM_URGENCY if alarms else None)
     if top is SignClass.NOT_CATTLE:
         # The path is shown, but a photo without cattle does not send a vet to a farm.
-        return _Verdict("not_cattle", tuple(alarms), None)
-    urgency = CONDITIONS[top].urgency
+        return _Verdict("not_cattle", alarms, None)
+    return _judge_clear(prediction, alarms)
+
+
+def _judge_clear(prediction: Prediction, alarms: tuple[Finding, ...]) -> _Verdict:
+    """A good photo of cattle with a clear top class."""
+    top = prediction.top
+    urgency = CONDITIONS[top].urgency or Urgency.MONITOR
     if alarms:
-        urgency = max(urgency or ALARM_URGENCY, ALARM_URGENCY)
-    if top is not SignClass.NO_VISIBLE_SIGN and top not in (alarm.sign for alarm in alarms):
-        alarms.append(Finding(top, prediction.probabilities[top]))
-    return _Verdict(None, tuple(alarms), urgency)
+        urgency = max(urgency, ALARM_URGENCY)
+    if top is SignClass.NO_VISIBLE_SIGN or top in (alarm.sign for alarm in alarms):
+        return _Verdict(None, alarms, urgency)
+    return _Verdict(None, (*alarms, Finding(top, prediction.probabilities[top])), urgency)
+
+
+def _find_alarms(prediction: Prediction, scan_config: ScanConfig) -> tuple[Finding, ...]:
+    """Notifiable signs at or above their threshold, whatever the top class is."""
+    return tuple(
+        Finding(sign, prediction.probabilities[sign], is_faint=sign is not prediction.top)
+        for sign, threshold in scan_config.alarm_thresholds.items()
+        if prediction.probabilities.get(sign, 0.0) >= threshold
+    )
 
 
 def _merge_findings(verdicts: Iterable[_Verdict]) -> tuple[Finding, ...]:
     """Each sign once, at its highest probability; the most urgent first."""
-    highest: dict[SignClass, float] = {}
+    merged: dict[SignClass, Finding] = {}
     for finding in (finding for verdict in verdicts for finding in verdict.findings):
-        highest[finding.sign] = max(finding.probability, highest.get(finding.sign, 0.0))
-    ranked = sorted(
-        highest.items(), key=lambda item: (-(CONDITIONS[item[0]].urgency or 0), -item[1])
-    )
-    return tuple(Finding(sign, probability) for sign, probability in ranked)
+        known = merged.get(finding.sign, finding)
+        merged[finding.sign] = Finding(
+            finding.sign,
+            max(known.probability, finding.probability),
+            known.is_faint and finding.is_faint,
+        )
+    return tuple(sorted(merged.values(), key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[int, bool, float]:
+    urgency = CONDITIONS[finding.sign].urgency or 0
+    return -urgency, finding.is_faint, -finding.probability
 
 
 def _most_urgent(
@@ -118,19 +145,13 @@ def _ticks_need_official_vet(ticked: frozenset[TickedSign]) -> bool:
     return any(TICKED[sign].official_vet for sign in ticked)
 
 
-def _abstention_reason(
-    verdicts: Sequence[_Verdict], poor_qualities: Sequence[PhotoQuality]
-) -> str | None:
-    """Why no photo can be judged, or None if one can: "unclear", "not_cattle", then the quality.
+def _abstention_reason(verdicts: Sequence[_Verdict]) -> str | None:
+    """Why no photo can be judged; None if one can, or if there is none at all.
 
-    The order goes from the photo nearest to being useful, whose advice helps most.
+    The photo nearest to being useful decides, its advice helps most: "unclear", then "not_cattle",
+    then the first poor one.
     """
-    if not verdicts and not poor_qualities:
-        return None
     reasons = [verdict.reason for verdict in verdicts]
-    if None in reasons:
+    if not reasons or None in reasons:
         return None
-    for reason in ("unclear", "not_cattle"):
-        if reason in reasons:
-            return reason
-    return str(poor_qualities[0])
+    return next((reason for reason in ("unclear", "not_cattle") if reason in reasons), reasons[0])

@@ -1,0 +1,102 @@
+"""The story of one scan: files -> photos -> probabilities -> policy -> report."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vetscanner.config import MAX_PHOTOS, ScanConfig
+from vetscanner.errors import InvalidOptionError, InvalidPhotoError
+from vetscanner.photo import load_photo
+from vetscanner.report import PhotoError, ScanReport, write_report
+from vetscanner.schema import Classification, Language, Photo, TickedSign
+from vetscanner.triage import triage
+
+__all__ = ["Classify", "PhotoError", "PhotoFile", "ScanReport", "scan_photos"]
+
+Classify = Callable[[Sequence[NDArray[np.uint8]]], Classification]
+"""Looks at uint8 RGB photos (H, W, 3): loads the model, infers, unloads."""
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoFile:
+    """An uploaded file and its name for people (the path may be a temporary one)."""
+
+    path: Path
+    name: str
+
+
+def scan_photos(
+    files: Sequence[PhotoFile],
+    signs: Sequence[str],
+    language: str,
+    classify: Classify,
+    scan_config: ScanConfig,
+) -> ScanReport:
+    """Judge the photos of one animal, and what the farmer ticked.
+
+    Args:
+        files: Photos of the same animal; none is allowed when a sign is ticked.
+        signs: Ticked signs, values of `TickedSign`.
+        language: Language of the report, a value of `Language`.
+        classify: The model; not called when no photo can be read.
+        scan_config: Thresholds that belong to the model.
+
+    Returns:
+        The report; photos that cannot be read are in its `photo_errors`.
+
+    Raises:
+        InvalidOptionError: A sign or the language is unknown, or there are too many photos.
+        InvalidPhotoError: No photo can be read (or there is none) and no sign is ticked.
+        ModelLoadError: The model cannot be loaded.
+        InferenceError: The model failed.
+    """
+    ticked = [_parse(TickedSign, sign, "sign") for sign in signs]
+    report_language = _parse(Language, language, "language")
+    photos, photo_errors = _load_photos(files)
+    if not photos and not ticked:
+        raise InvalidPhotoError(_nothing_usable(photo_errors))
+    classification = classify([photo.pixels for photo in photos]) if photos else None
+    outcome = triage(
+        classification.predictions if classification else (),
+        [photo.quality for photo in photos],
+        ticked,
+        scan_config,
+    )
+    return write_report(outcome, photos, classification, photo_errors, report_language)
+
+
+def _parse(choices: type[_Choice], value: str, what: str) -> _Choice:
+    try:
+        return choices(value)
+    except ValueError:
+        allowed = ", ".join(choices)
+        raise InvalidOptionError(f"Unknown {what} {value!r}; choose from: {allowed}.") from None
+
+
+def _load_photos(files: Sequence[PhotoFile]) -> tuple[list[Photo], list[PhotoError]]:
+    """Read what can be read; a photo that cannot costs only itself."""
+    if len(files) > MAX_PHOTOS:
+        raise InvalidOptionError(
+            f"{len(files)} photos are too many: send at most {MAX_PHOTOS} of one animal."
+        )
+    photos: list[Photo] = []
+    photo_errors: list[PhotoError] = []
+    for file in files:
+        try:
+            photos.append(load_photo(file.path, file.name))
+        except InvalidPhotoError as error:
+            photo_errors.append(PhotoError(file.name, str(error)))
+    return photos, photo_errors
+
+
+def _nothing_usable(photo_errors: Sequence[PhotoError]) -> str:
+    if not photo_errors:
+        return "There is no photo: add a photo of the animal, or tick what you see on it."
+    return "\n".join(error.message for error in photo_errors)
