@@ -1,10 +1,5 @@
 """Limits and thresholds of one scan, each with its reason."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from vetscanner.schema import SignClass
-
 MAX_PHOTOS = 12
 """Photos of one animal in one request: bounds memory (3 MB each) and the time on the device."""
 
@@ -38,17 +33,3 @@ MIN_SHARPNESS = 40.0
 
 It flags 0.4 % of the development photos, and 94 % of them after a blur of 2 px (sigma).
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ScanConfig:
-    """What the policy needs to know about the model in use.
-
-    Attributes:
-        unclear_below: A photo whose top probability is lower is "unclear" (0 to 1).
-        alarm_thresholds: For each notifiable sign the probability (0 to 1) from which the
-            official-vet path is shown, whatever the top class is.
-    """
-
-    unclear_below: float
-    alarm_thresholds: Mapping[SignClass, float] = field(default_factory=dict)

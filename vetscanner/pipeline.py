@@ -9,8 +9,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vetscanner.config import MAX_PHOTOS, ScanConfig
+from vetscanner.config import MAX_PHOTOS
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError
+from vetscanner.model_specs import ModelSpec
 from vetscanner.photo import load_photo
 from vetscanner.report import PhotoError, ScanReport, write_report
 from vetscanner.schema import Classification, Language, Photo, TickedSign
@@ -18,8 +19,8 @@ from vetscanner.triage import triage
 
 __all__ = ["Classify", "PhotoError", "PhotoFile", "ScanReport", "scan_photos"]
 
-Classify = Callable[[Sequence[NDArray[np.uint8]]], Classification]
-"""Looks at uint8 RGB photos (H, W, 3): loads the model, infers, unloads."""
+Classify = Callable[[Sequence[NDArray[np.uint8]], ModelSpec], Classification]
+"""Looks at uint8 RGB photos (H, W, 3) with a model: loads it, infers, unloads it."""
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -37,7 +38,7 @@ def scan_photos(
     signs: Sequence[str],
     language: str,
     classify: Classify,
-    scan_config: ScanConfig,
+    spec: ModelSpec,
 ) -> ScanReport:
     """Judge the photos of one animal, and what the farmer ticked.
 
@@ -45,8 +46,8 @@ def scan_photos(
         files: Photos of the same animal; none is allowed when a sign is ticked.
         signs: Ticked signs, values of `TickedSign`.
         language: Language of the report, a value of `Language`.
-        classify: The model; not called when no photo can be read.
-        scan_config: Thresholds that belong to the model.
+        classify: Runs the model; not called when no photo can be read.
+        spec: The model, with the thresholds that belong to it.
 
     Returns:
         The report; photos that cannot be read are in its `photo_errors`.
@@ -62,12 +63,13 @@ def scan_photos(
     photos, photo_errors = _load_photos(files)
     if not photos and not ticked:
         raise InvalidPhotoError(_nothing_usable(photo_errors))
-    classification = classify([photo.pixels for photo in photos]) if photos else None
+    classification = classify([photo.pixels for photo in photos], spec) if photos else None
     outcome = triage(
         classification.predictions if classification else (),
         [photo.quality for photo in photos],
         ticked,
-        scan_config,
+        spec.unclear_below,
+        spec.alarm_thresholds,
     )
     return write_report(outcome, photos, classification, photo_errors, report_language)
 

@@ -15,7 +15,6 @@ from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.schema import (
     Abstention,
     Classification,
-    Device,
     Finding,
     Language,
     Photo,
@@ -75,10 +74,10 @@ class ScanReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain JSON values, with the keys that `docs/design.md` fixes.
 
-        `photo_errors` is there only when a photo could not be used.
+        Without a readable photo no model ran: its `id`, `revision` and the `device` are null.
         """
         phrases = load_phrases(self.language)
-        report: dict[str, Any] = {
+        return {
             "level": self.level,
             "headline": self.headline,
             "findings": [_finding_json(finding, phrases) for finding in self.findings],
@@ -90,12 +89,10 @@ class ScanReport:
             **_model_json(self.classification),
             "sources": list(self.sources),
             "disclaimer": phrases.disclaimer,
-        }
-        if self.photo_errors:
-            report["photo_errors"] = [
+            "photo_errors": [
                 {"name": error.name, "message": error.message} for error in self.photo_errors
-            ]
-        return report
+            ],
+        }
 
     def _photos_json(self) -> list[dict[str, Any]]:
         predictions = self.classification.predictions if self.classification else ()
@@ -241,7 +238,7 @@ def _model_json(classification: Classification | None) -> dict[str, Any]:
     if classification is None:
         return {
             "model": {"id": None, "revision": None, "calibrated": False},
-            "device": str(Device.CPU),
+            "device": None,
             "device_reason": "There was no photo to look at, so no model ran.",
             "timings_s": {"load": 0.0, "infer": 0.0, "unload": 0.0},
         }

@@ -4,11 +4,10 @@ It only ever raises: one more ticked sign, one more photo or a more urgent findi
 level and never takes the official-vet path away. Ticked signs count even when no photo does.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vetscanner.conditions import CONDITIONS, TICKED
-from vetscanner.config import ScanConfig
 from vetscanner.schema import (
     Abstention,
     Finding,
@@ -41,7 +40,8 @@ def triage(
     predictions: Sequence[Prediction],
     qualities: Sequence[PhotoQuality],
     signs: Iterable[TickedSign],
-    scan_config: ScanConfig,
+    unclear_below: float,
+    alarm_thresholds: Mapping[SignClass, float],
 ) -> Triage | Abstention:
     """Judge all the photos of one animal and what the farmer ticked.
 
@@ -49,7 +49,9 @@ def triage(
         predictions: Calibrated probabilities of each photo.
         qualities: Quality of each photo, in the same order.
         signs: The ticked signs, in any order.
-        scan_config: Thresholds that belong to the model.
+        unclear_below: A photo whose top probability is lower is "unclear" (0 to 1).
+        alarm_thresholds: Probability (0 to 1) of a notifiable sign from which the official-vet
+            path is shown, whatever the top class is.
 
     Returns:
         A triage when a photo can be judged, or when there is no photo but a ticked sign;
@@ -57,7 +59,12 @@ def triage(
     """
     ticked = frozenset(signs)
     verdicts = [
-        _judge_photo(prediction, quality, scan_config)
+        _judge_photo(
+            prediction,
+            quality,
+            prediction.probabilities[prediction.top] >= unclear_below,
+            _find_alarms(prediction, alarm_thresholds),
+        )
         for prediction, quality in zip(predictions, qualities, strict=True)
     ]
     findings = _merge_findings(verdicts)
@@ -73,11 +80,9 @@ def triage(
 
 
 def _judge_photo(
-    prediction: Prediction, quality: PhotoQuality, scan_config: ScanConfig
+    prediction: Prediction, quality: PhotoQuality, is_clear: bool, alarms: tuple[Finding, ...]
 ) -> _Verdict:
     top = prediction.top
-    is_clear = prediction.probabilities[top] >= scan_config.unclear_below
-    alarms = _find_alarms(prediction, scan_config)
     if quality is not PhotoQuality.GOOD:
         # A better photo settles a faint alarm within a minute; a strong one does not wait for it.
         strong = tuple(alarm for alarm in alarms if alarm.sign is top and is_clear)
@@ -101,11 +106,13 @@ def _judge_clear(prediction: Prediction, alarms: tuple[Finding, ...]) -> _Verdic
     return _Verdict(None, (*alarms, Finding(top, prediction.probabilities[top])), urgency)
 
 
-def _find_alarms(prediction: Prediction, scan_config: ScanConfig) -> tuple[Finding, ...]:
+def _find_alarms(
+    prediction: Prediction, alarm_thresholds: Mapping[SignClass, float]
+) -> tuple[Finding, ...]:
     """Notifiable signs at or above their threshold, whatever the top class is."""
     return tuple(
         Finding(sign, prediction.probabilities[sign], is_faint=sign is not prediction.top)
-        for sign, threshold in scan_config.alarm_thresholds.items()
+        for sign, threshold in alarm_thresholds.items()
         if prediction.probabilities.get(sign, 0.0) >= threshold
     )
 
