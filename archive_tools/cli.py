@@ -244,7 +244,7 @@ def _limits(options: argparse.Namespace) -> WorkerLimits:
 
 def _status(report: RunReport) -> int:
     """Return the exit status of a run."""
-    if report.file_count == 0:
+    if report.pages.seen == report.pages.failed:
         return NOTHING_USABLE
     return DONE if report.status is RunStatus.SUCCESS else PARTIAL
 

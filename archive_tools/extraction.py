@@ -43,7 +43,8 @@ class PageExtractor:
             look = page.render(REFERENCE_ZOOM)
             sigma = page_filter.measure_sigma(page_filter.to_grey(look))
             decision = page_filter.decide(sigma, self._config.filter, self._config.min_sigma)
-            records = (self._record(page, look),) if decision.keep else ()
+            wants_record = decision.keep and not task.judge_only
+            records = (self._record(page, look),) if wants_record else ()
             return _result(task, page.reference_size, sigma, decision, records)
 
     def close(self) -> None:

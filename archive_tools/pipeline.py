@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from archive_tools.config import DatasetConfig, RunOptions
 from archive_tools.errors import InvalidOptionError
@@ -23,7 +24,7 @@ from archive_tools.schema import (
 )
 from archive_tools.source import Planned, SourceFeed, plan_sources
 from archive_tools.workers import open_executor
-from archive_tools.writer import DatasetWriter, ResumePoint, open_dataset_writer
+from archive_tools.writer import DatasetWriter, open_dataset_writer
 
 PROGRESS_EVERY_S = 0.25
 MAX_LISTED_FAILURES = 100
@@ -53,15 +54,14 @@ def build_dataset(
     if not sources:
         raise InvalidOptionError("No source was given. Name at least one PDF, folder or ZIP file.")
     planned = plan_sources(sources, leave_out=out)
-    tally = Tally(len(planned))
     with (
         open_dataset_writer(out, config, run.resume) as writer,
         _discarding_on_failure(writer, keep_partial=run.keep_partial),
         open_executor(config, run) as executor,
         SourceFeed(planned, _work_folder(out)) as feed,
     ):
-        first_page = _Resumption(writer.resume_point).first_page
-        for step in Schedule(feed, executor, first_page):
+        tally = Tally(len(planned), writer.resume_point.pages)
+        for step in Schedule(feed, executor, writer.resume_point):
             if step is not None:
                 _write(writer, step)
                 tally.add(step)
@@ -86,19 +86,20 @@ def iter_scores(
         `SourceBegins`, `PageDone` and `SourceFailure` in order; None while nothing is finished.
     """
     with open_executor(config, run) as executor, SourceFeed(planned, work_folder) as feed:
-        yield from Schedule(feed, executor)
+        yield from Schedule(feed, executor, judge_only=True)
 
 
 class Tally:
     """What a run has met so far: numbers, and the first failures."""
 
-    def __init__(self, file_count: int) -> None:
+    def __init__(self, file_count: int, pages: PageCounts | None = None) -> None:
         """Start the clock.
 
         Args:
             file_count: Files of this run, those that cannot be used included.
+            pages: Pages that a stopped run has finished.
         """
-        self.pages = PageCounts()
+        self.pages = pages or PageCounts()
         self.sources_used = 0
         self.sources_failed = 0
         self.source_failures: list[SourceFailure] = []
@@ -143,7 +144,7 @@ class Tally:
         """Seconds since the run began."""
         return time.monotonic() - self._started_s
 
-    def report(self, out: Path | None, dataset: dict[str, object]) -> RunReport:
+    def report(self, out: Path | None, dataset: dict[str, Any]) -> RunReport:
         """Return the report of the run.
 
         Args:
@@ -186,23 +187,6 @@ def _discarding_on_failure(writer: DatasetWriter, keep_partial: bool) -> Iterato
         raise
 
 
-class _Resumption:
-    """Knows which pages an earlier run has finished."""
-
-    def __init__(self, resume_point: ResumePoint) -> None:
-        """Begin with the first source."""
-        self._point = resume_point
-        self._source_index = -1
-
-    def first_page(self, source: Source) -> int:
-        """Return the index of the first page to be done; call it once for each source in order."""
-        self._source_index += 1
-        if self._source_index < self._point.source_count:
-            return source.page_count
-        is_begun = self._source_index == self._point.source_count
-        return self._point.page_count if is_begun else 0
-
-
 def _write(writer: DatasetWriter, step: Step) -> None:
     """Hand a step to the writer."""
     match step:
@@ -215,11 +199,16 @@ def _write(writer: DatasetWriter, step: Step) -> None:
 
 
 def _finish(writer: DatasetWriter, out: Path, tally: Tally) -> RunReport:
-    """Complete the dataset, or write nothing where no file was usable."""
-    if tally.sources_used == 0:
+    """Complete the dataset, or write nothing where no page was usable."""
+    if tally.pages.seen == tally.pages.failed:
         writer.discard()
         return tally.report(None, {})
     dataset = writer.finish()
+    # The dataset's own list has also what failed before a resumed run was stopped.
+    tally.page_failures = [
+        PageFailure(failure["file"], failure["page_number"], failure["reason"])
+        for failure in dataset["page_failures"]
+    ]
     return tally.report(out, dataset)
 
 

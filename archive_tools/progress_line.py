@@ -23,16 +23,18 @@ class ProgressLine:
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._log_due_s = time.monotonic() + LOG_EVERY_S
+        self._newest = ""
 
     def show(self, progress: Progress) -> None:
         """Show where the run stands, if it is time."""
-        text = describe_progress(progress)
+        self._newest = describe_progress(progress)
         if self._is_terminal:
             columns = shutil.get_terminal_size().columns
-            self._write(CLEAR_LINE + text[: columns - 1])
+            self._write(CLEAR_LINE + self._newest[: columns - 1])
         elif time.monotonic() >= self._log_due_s:
             self._log_due_s = time.monotonic() + LOG_EVERY_S
-            self._write(text + "\n")
+            self._write(self._newest + "\n")
+            self._newest = ""
 
     def __enter__(self) -> Self:
         """Return the line."""
@@ -44,9 +46,11 @@ class ProgressLine:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Clear the line, so that what is printed next stands alone."""
+        """Clear the line, so that what is printed next stands alone; a log gets the last state."""
         if self._is_terminal:
             self._write(CLEAR_LINE)
+        elif self._newest:
+            self._write(self._newest + "\n")
 
     def _write(self, text: str) -> None:
         """Write at once."""

@@ -1,7 +1,7 @@
 """What happens to files and pages, in their order, while workers are busy a few pages ahead."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from archive_tools.schema import (
     PageTask,
     ProbeResult,
     ProbeTask,
+    ResumePoint,
     Source,
     SourceFailure,
 )
@@ -55,19 +56,22 @@ class Schedule:
         self,
         feed: SourceFeed,
         executor: Executor,
-        first_page: Callable[[Source], int] = lambda source: 0,  # noqa: ARG005
+        resume_point: ResumePoint | None = None,
+        judge_only: bool = False,
     ) -> None:
         """Prepare; nothing is started yet.
 
         Args:
             feed: The files.
             executor: Where files are probed and pages worked on.
-            first_page: Says for each file, in order, the index of the first page that is still
-                to be done (its page count where none is); for resumed runs.
+            resume_point: How far a stopped run came; those pages are left out.
+            judge_only: Only decide about pages, make no images.
         """
         self._feed = feed
         self._executor = executor
-        self._first_page = first_page
+        self._resume_point = resume_point or ResumePoint()
+        self._judge_only = judge_only
+        self._file_index = -1
         self._ahead: deque[SourceBegins | SourceFailure | _PageAhead] = deque()
         self._pages_ahead = 0
 
@@ -94,6 +98,7 @@ class Schedule:
     def _steps_ahead(self) -> Iterator[SourceBegins | SourceFailure | _PageAhead | None]:
         """Hand files and pages to the executor; how far ahead is the caller's business."""
         for file in self._feed:
+            self._file_index += file is not None
             if not isinstance(file, NamedFile):
                 yield file
                 continue
@@ -113,12 +118,19 @@ class Schedule:
             return
         source = Source(file.path, file.name, probed.sha256, probed.page_count, probed.details)
         yield SourceBegins(source)
-        first_page = self._first_page(source)
+        first_page = self._first_page(source.page_count)
         if first_page >= source.page_count:
             self._feed.release(file.path)
         for page_index in range(first_page, source.page_count):
-            task = PageTask(source.path, page_index)
+            task = PageTask(source.path, page_index, self._judge_only)
             yield _PageAhead(source, self._executor.submit(task))
+
+    def _first_page(self, page_count: int) -> int:
+        """Return the index of the current file's first page that is still to be done."""
+        if self._file_index < self._resume_point.source_count:
+            return page_count
+        is_begun = self._file_index == self._resume_point.source_count
+        return self._resume_point.page_count if is_begun else 0
 
     def _take_first(self) -> Iterator[Step | None]:
         """Wait for the step that is next in order."""

@@ -66,10 +66,17 @@ class SourceFailure:
 
 @dataclass(frozen=True, slots=True)
 class PageTask:
-    """One page to be worked on; small and picklable."""
+    """One page to be worked on; small and picklable.
+
+    Attributes:
+        path: The document.
+        page_index: 0-based.
+        judge_only: Only decide: a kept page comes back without its image.
+    """
 
     path: Path
     page_index: int
+    judge_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +247,7 @@ class RunReport:
 
     Attributes:
         status: Success, or partial when any page or file failed.
-        out: The dataset, None when no file was usable and nothing was written.
+        out: The dataset, None when no page was usable and nothing was written.
         pages: Outcomes over all files.
         file_count: Files that were used.
         source_failures: Files that could not be used; only the first hundred are listed.
@@ -283,3 +290,19 @@ class RunReport:
             "pages_per_s": self.pages_per_s,
             "dataset": self.dataset,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """How far a stopped run came; all zero for a new run.
+
+    Attributes:
+        source_count: Files that are recorded to their end: those with every page, and those that
+            could not be used.
+        page_count: Pages that are recorded of the file after those.
+        pages: Outcomes of all recorded pages.
+    """
+
+    source_count: int = 0
+    page_count: int = 0
+    pages: PageCounts = PageCounts()
