@@ -1,0 +1,237 @@
+"""The documents inside a dataset that list its pages and images, made from the journal.
+
+Everything here is a stream over journal lines: rows are made one at a time.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from archive_tools.journal import (
+    JournalLine,
+    PageDone,
+    RunBegun,
+    SourceBegun,
+    SourceFailed,
+    StoredImage,
+)
+from archive_tools.schema import PageCounts, PageOutcome, RunStatus
+
+PAGE_COLUMNS = (
+    "file", "sha256", "page_number", "width", "height", "sigma", "score", "decision", "reason",
+    "regions",
+)  # fmt: skip
+# The report is held in memory: these keep it small. `pages.csv` has every page.
+MAX_LISTED_DOCUMENTS = 1_000
+MAX_LISTED_FAILURES = 100
+# A spreadsheet runs what begins so (OWASP, "CSV Injection").
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def iter_metadata_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
+    """Make `metadata.jsonl`.
+
+    Args:
+        lines: The journal.
+
+    Yields:
+        One line of JSON in UTF-8 for each image.
+    """
+    for source, page in _iter_pages(lines):
+        for image in page.images:
+            row = _metadata_row(source, page, image)
+            yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def iter_page_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
+    """Make `manifest/pages.csv`.
+
+    Args:
+        lines: The journal.
+
+    Yields:
+        The header, then one row for each page, in UTF-8.
+    """
+    yield _csv_row(PAGE_COLUMNS)
+    for source, page in _iter_pages(lines):
+        yield _csv_row((
+            safe_cell(source.name), source.sha256, page.page_index + 1, page.width, page.height,
+            _rounded(page.sigma), _rounded(page.score), page.outcome.value,
+            safe_cell(page.reason), "; ".join(map(_region_cell, page.images)),
+        ))  # fmt: skip
+
+
+def make_report(lines: Iterable[JournalLine]) -> dict[str, Any]:
+    """Make `manifest/report.json`: only what follows from the input and the options.
+
+    Args:
+        lines: The journal.
+
+    Returns:
+        Plain JSON values, the same for the same input and options.
+    """
+    return _Tally(lines).to_json()
+
+
+def safe_cell(text: str) -> str:
+    """Make text harmless in a spreadsheet.
+
+    Args:
+        text: A file name or a reason, from anywhere.
+
+    Returns:
+        Text that UTF-8 can hold, with an apostrophe before what would be run as a formula.
+    """
+    text = printable(text)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def printable(text: str) -> str:
+    r"""Replace what UTF-8 cannot hold, as in a file name of another encoding, by `\udcXX`.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text, unchanged if it is valid Unicode.
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+class _Tally:
+    """Counts over a journal, and the first failures by name."""
+
+    def __init__(self, lines: Iterable[JournalLine]) -> None:
+        self._run = RunBegun({}, {})
+        self._outcomes = dict.fromkeys(PageOutcome, 0)
+        self._images = self._documents = self._file_failures = 0
+        self._document_list: list[dict[str, Any]] = []
+        self._page_failure_list: list[dict[str, Any]] = []
+        self._file_failure_list: list[dict[str, Any]] = []
+        self._source_name = ""
+        for line in lines:
+            self._add(line)
+
+    def _add(self, line: JournalLine) -> None:
+        match line:
+            case RunBegun():
+                self._run = line
+            case SourceBegun():
+                self._add_source(line)
+            case SourceFailed():
+                self._add_failed_source(line)
+            case PageDone():
+                self._add_page(line)
+
+    def _add_source(self, source: SourceBegun) -> None:
+        self._source_name = source.name
+        self._documents += 1
+        if len(self._document_list) < MAX_LISTED_DOCUMENTS:
+            details = source.details
+            self._document_list.append({
+                "file": printable(source.name),
+                "sha256": source.sha256,
+                "page_count": source.page_count,
+                "title": printable(details.title),
+                "author": printable(details.author),
+                "created": printable(details.created),
+                "producer": printable(details.producer),
+                "layers": [printable(layer) for layer in details.layers],
+            })  # fmt: skip
+
+    def _add_failed_source(self, failure: SourceFailed) -> None:
+        self._file_failures += 1
+        if len(self._file_failure_list) < MAX_LISTED_FAILURES:
+            self._file_failure_list.append(
+                {"file": printable(failure.name), "message": printable(failure.message)}
+            )
+
+    def _add_page(self, page: PageDone) -> None:
+        self._outcomes[page.outcome] += 1
+        self._images += len(page.images)
+        is_failed = page.outcome is PageOutcome.FAILED
+        if is_failed and len(self._page_failure_list) < MAX_LISTED_FAILURES:
+            self._page_failure_list.append({
+                "file": printable(self._source_name),
+                "page_number": page.page_index + 1,
+                "reason": printable(page.reason),
+            })  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        counts = PageCounts(
+            kept=self._outcomes[PageOutcome.KEPT],
+            dropped=self._outcomes[PageOutcome.DROPPED],
+            failed=self._outcomes[PageOutcome.FAILED],
+        )
+        is_partial = counts.failed or self._file_failures
+        return {
+            "status": (RunStatus.PARTIAL if is_partial else RunStatus.SUCCESS).value,
+            "options": self._run.options,
+            "versions": self._run.versions,
+            "counts": {
+                "files": self._documents,
+                "files_failed": self._file_failures,
+                "pages": counts.seen,
+                "kept": counts.kept,
+                "dropped": counts.dropped,
+                "failed": counts.failed,
+                "images": self._images,
+            },
+            "reduction_percent": counts.reduction_percent,
+            "documents": self._document_list,
+            "documents_not_listed": self._documents - len(self._document_list),
+            "file_failures": self._file_failure_list,
+            "file_failures_not_listed": self._file_failures - len(self._file_failure_list),
+            "page_failures": self._page_failure_list,
+            "page_failures_not_listed": counts.failed - len(self._page_failure_list),
+        }
+
+
+def _iter_pages(lines: Iterable[JournalLine]) -> Iterator[tuple[SourceBegun, PageDone]]:
+    source: SourceBegun | None = None
+    for line in lines:
+        if isinstance(line, SourceBegun):
+            source = line
+        elif isinstance(line, PageDone) and source is not None:
+            yield source, line
+
+
+def _metadata_row(source: SourceBegun, page: PageDone, image: StoredImage) -> dict[str, Any]:
+    return {
+        "file_name": image.image.name.rpartition("/")[2],
+        "text": image.caption,
+        "width": image.width,
+        "height": image.height,
+        "source_file": printable(source.name),
+        "source_sha256": source.sha256,
+        "page_number": page.page_index + 1,
+        "bbox": list(image.bbox),
+        "page_width": image.page_width,
+        "page_height": image.page_height,
+        "sigma": _rounded(page.sigma),
+        "score": _rounded(page.score),
+        "phash": image.phash,
+        # Never null: a column of nulls alone has no type for `datasets`.
+        "document_title": printable(source.details.title),
+        "document_author": printable(source.details.author),
+        "document_date": printable(source.details.created),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    # JSON has no NaN.
+    return None if value is None or not math.isfinite(value) else round(float(value), 4)
+
+
+def _region_cell(image: StoredImage) -> str:
+    box = " ".join(map(str, image.bbox))
+    return f"{image.image.name} {box} of {image.page_width} {image.page_height}"
+
+
+def _csv_row(cells: Iterable[object]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()

@@ -1,0 +1,362 @@
+"""DatasetWriter: the ZIP that grows page by page beside its journal and appears when it is whole.
+
+`<out>.partial` is the ZIP so far, `<out>.journal` says what is in it. Both stay when a run dies.
+The partial file becomes the dataset by a rename; no second copy is ever made.
+"""
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from PIL import Image, UnidentifiedImageError
+
+from archive_tools import __version__, manifest
+from archive_tools.captions import caption_fields, check_caption, clean_trigger, render_caption
+from archive_tools.config import DatasetConfig
+from archive_tools.dataset_card import render_dataset_card, render_split_card
+from archive_tools.disk_errors import check_place, explained_disk_errors
+from archive_tools.errors import DatasetWriteError
+from archive_tools.journal import (
+    Journal,
+    PageDone,
+    RunBegun,
+    SourceBegun,
+    SourceFailed,
+    StoredEntry,
+    StoredImage,
+    open_journal,
+)
+from archive_tools.recovery import Recovery, Replay, recover
+from archive_tools.schema import PageResult, Record, ResumePoint, Source, SourceFailure
+from archive_tools.trainer_configs import iter_trainer_configs
+from archive_tools.zip_stream import ZipStream, iter_directory
+
+# What decides the bytes of an image, beside the input and the options.
+_TOOLS = ("pymupdf", "pillow", "opencv-python-headless", "numpy")
+# A message of a broken library must not blow up the journal.
+_MAX_REASON_CHARACTERS = 500
+
+
+class DatasetWriter:
+    """Takes the pages of a run in order and leaves a dataset; made by `open_dataset_writer`."""
+
+    def __init__(
+        self, out: Path, config: DatasetConfig, journal: Journal, partial: BinaryIO, found: Recovery
+    ) -> None:
+        """Continue after what was found.
+
+        Args:
+            out: Where the dataset will appear.
+            config: What the dataset holds.
+            journal: The locked journal.
+            partial: The partial ZIP, open for reading and writing.
+            found: What both already hold.
+        """
+        self._out = out
+        self._config = config
+        self._journal = journal
+        self._partial = partial
+        self._zip = ZipStream(partial, found.zip_end)
+        self._trigger = clean_trigger(config.trigger)
+        self._resume_point = found.resume_point
+        self._image_count = found.image_count
+        self._replay = Replay(journal)
+        self._source: Source | None = None
+        self._next_page_index = 0
+        self._is_usable = True
+
+    @property
+    def resume_point(self) -> ResumePoint:
+        """How far a stopped run came, when this one resumes it."""
+        return self._resume_point
+
+    def begin_source(self, source: Source) -> int:
+        """Begin a document; in a resumed run the recorded ones are begun again, in order.
+
+        Args:
+            source: The document.
+
+        Returns:
+            How many of its pages are recorded already; `add_page` expects the one after them.
+
+        Raises:
+            DatasetWriteError: It is not the document that the stopped run had here, or the disk
+                is full.
+            ValueError: The document before it lacks pages.
+        """
+        self._check_source_is_complete()
+        begun = SourceBegun(source.name, source.sha256, source.page_count, source.details)
+        self._next_page_index = self._match_or_append(begun)
+        self._source = source
+        return self._next_page_index
+
+    def add_page(self, source: Source, result: PageResult) -> None:
+        """Write what became of a page; it survives a kill once this returns.
+
+        Args:
+            source: The document that was begun last.
+            result: Its next page, with the images.
+
+        Raises:
+            DatasetWriteError: The disk is full, or an image is not what it claims to be.
+            ValueError: It is not the next page of this document.
+        """
+        if source != self._source or result.page_index != self._next_page_index:
+            raise ValueError(f"page {result.page_number} of {source.name!r} is not the next page")
+        with self._writing():
+            images = tuple(self._add_image(source, result, record) for record in result.records)
+            self._journal.append(_page_done(result, images, self._zip.flush()))
+        self._next_page_index += 1
+
+    def add_source_failure(self, failure: SourceFailure) -> None:
+        """Record a document that could not be used.
+
+        Args:
+            failure: Which, and why.
+
+        Raises:
+            DatasetWriteError: The stopped run had something else here, or the disk is full.
+            ValueError: The document before it lacks pages.
+        """
+        self._check_source_is_complete()
+        self._match_or_append(SourceFailed(failure.name, failure.message[:_MAX_REASON_CHARACTERS]))
+        self._source = None
+
+    def finish(self) -> dict[str, Any]:
+        """Complete the ZIP, check it and give it its name.
+
+        Returns:
+            The content of `manifest/report.json`.
+
+        Raises:
+            DatasetWriteError: The disk is full, the check failed, or a document of the stopped
+                run is missing in this one. The partial file stays resumable.
+            ValueError: The last document lacks pages.
+        """
+        self._check_source_is_complete()
+        self._replay.check_over()
+        with self._writing():
+            report = manifest.make_report(self._journal.iter_lines())
+            documents = tuple(self._iter_written_documents(report))
+            self._complete_zip(documents)
+            os.fsync(self._partial.fileno())
+            self._partial.close()  # Windows renames no open file
+            partial_path(self._out).replace(self._out)
+            self._journal.remove()
+        self._is_usable = False
+        return report
+
+    def discard(self) -> None:
+        """Remove the partial file and the journal; the run cannot be resumed."""
+        self.close()
+        partial_path(self._out).unlink(missing_ok=True)
+        self._journal.remove()
+
+    def close(self) -> None:
+        """Let go of the partial file as it is; `open_dataset_writer` calls it."""
+        self._is_usable = False
+        self._zip.abandon()
+        with suppress(OSError):  # of a full disk: what is not yet written was never recorded
+            self._partial.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Explain a failing disk, and refuse to go on after a write that was cut short."""
+        if not self._is_usable:
+            raise DatasetWriteError(f"{self._out.name} takes no more pages; run again to resume.")
+        self._is_usable = False
+        with explained_disk_errors(self._out):
+            yield
+        self._is_usable = True
+
+    def _check_source_is_complete(self) -> None:
+        if self._source is not None and self._next_page_index != self._source.page_count:
+            raise ValueError(
+                f"{self._next_page_index} of {self._source.page_count} pages of "
+                f"{self._source.name!r} were given"
+            )
+
+    def _match_or_append(self, line: SourceBegun | SourceFailed) -> int:
+        if not self._replay.is_over:
+            return self._replay.match(line)
+        with self._writing():
+            self._journal.append(line)
+        return 0
+
+    def _add_image(self, source: Source, result: PageResult, record: Record) -> StoredImage:
+        stem = f"train/{self._image_count + 1:06d}"
+        _check_image(record, f"page {result.page_number} of {source.name!r}")
+        fields = caption_fields(source.details, result.page_number, self._trigger)
+        caption = render_caption(self._config.caption, fields)
+        x0, y0, x1, y1 = map(int, record.bbox)
+        stored = StoredImage(
+            image=self._zip.add(f"{stem}.jpg", record.jpeg),
+            text=self._zip.add(f"{stem}.txt", caption.encode()),
+            caption=caption,
+            width=record.width,
+            height=record.height,
+            bbox=(x0, y0, x1, y1),
+            page_width=record.page_width,
+            page_height=record.page_height,
+            phash=record.phash,
+        )
+        self._image_count += 1
+        return stored
+
+    def _iter_written_documents(self, report: dict[str, Any]) -> Iterator[StoredEntry]:
+        """Write everything that is not an image, and yield the entries."""
+        journal, add = self._journal, self._zip.add
+        yield self._zip.add_chunks(
+            "train/metadata.jsonl", lambda: manifest.iter_metadata_rows(journal.iter_lines())
+        )
+        yield add("train/README.md", render_split_card(self._image_count).encode())
+        yield self._zip.add_chunks(
+            "manifest/pages.csv", lambda: manifest.iter_page_rows(journal.iter_lines())
+        )
+        yield add("manifest/report.json", _to_json(report))
+        for name, text in iter_trainer_configs(self._config, self._trigger):
+            yield add(f"configs/{name}", text.encode())
+        yield add("README.md", render_dataset_card(report).encode())
+
+    def _complete_zip(self, documents: tuple[StoredEntry, ...]) -> None:
+        def iter_entries() -> Iterator[StoredEntry]:
+            for line in self._journal.iter_lines():
+                for stored in line.images if isinstance(line, PageDone) else ():
+                    yield stored.image
+                    yield stored.text
+            yield from documents
+
+        start = self._zip.flush()
+        self._zip.close(iter_entries)
+        entry_count = 2 * self._image_count + len(documents)
+        found = iter_directory(self._partial, start, entry_count)
+        if any(one != other for one, other in zip(found, iter_entries(), strict=True)):
+            raise DatasetWriteError(
+                f"{self._out.name} failed its own check: its directory does not list what was "
+                "written. The disk may be faulty; run again with --resume."
+            )
+
+
+@contextmanager
+def open_dataset_writer(out: Path, config: DatasetConfig, resume: bool) -> Iterator[DatasetWriter]:
+    """Open the writer of one dataset.
+
+    When the context is left without `finish` or `discard`, the partial file and the journal stay
+    beside `out`, so that the run can be resumed.
+
+    Args:
+        out: Where the dataset will appear.
+        config: What it holds.
+        resume: Continue the stopped run of the same name; begin anew where there is none.
+
+    Yields:
+        The writer.
+
+    Raises:
+        InvalidOptionError: The caption template or the trigger cannot work.
+        DatasetWriteError: The place cannot be written, another run is writing there, or the
+            stopped run had other options.
+    """
+    check_caption(config.caption, config.trigger)
+    with ExitStack() as stack:
+        with explained_disk_errors(out):
+            check_place(out)
+            journal = stack.enter_context(open_journal(journal_path(out)))
+            partial = _open_partial(partial_path(out))
+            stack.callback(_close_quietly, partial)
+            found = _recover_or_begin(journal, partial, config, resume)
+            writer = DatasetWriter(out, config, journal, partial, found)
+            stack.callback(writer.close)
+        yield writer
+
+
+def partial_path(out: Path) -> Path:
+    """Return where the dataset grows before it is whole.
+
+    Args:
+        out: Where it will appear.
+
+    Returns:
+        A path beside it.
+    """
+    return out.with_name(f"{out.name}.partial")
+
+
+def journal_path(out: Path) -> Path:
+    """Return where the journal of a dataset lies.
+
+    Args:
+        out: Where the dataset will appear.
+
+    Returns:
+        A path beside it.
+    """
+    return out.with_name(f"{out.name}.journal")
+
+
+def _recover_or_begin(
+    journal: Journal, partial: BinaryIO, config: DatasetConfig, resume: bool
+) -> Recovery:
+    # Through JSON, so that it compares equal to what a journal gives back.
+    run = RunBegun(json.loads(_to_json(config.to_json())), _tool_versions())
+    found = recover(journal, partial, run) if resume else Recovery()
+    if not found.journal_end:
+        journal.cut(0)
+        journal.append(run)
+    return found
+
+
+def _tool_versions() -> dict[str, str]:
+    versions = {"archive_tools": __version__}
+    for tool in _TOOLS:
+        with suppress(PackageNotFoundError):
+            versions[tool] = version(tool)
+    return versions
+
+
+def _page_done(result: PageResult, images: tuple[StoredImage, ...], end_offset: int) -> PageDone:
+    return PageDone(
+        page_index=result.page_index,
+        outcome=result.outcome,
+        width=int(result.width),
+        height=int(result.height),
+        # Scalars of numpy are no JSON numbers.
+        sigma=None if result.sigma is None else float(result.sigma),
+        score=None if result.score is None else float(result.score),
+        reason=result.reason[:_MAX_REASON_CHARACTERS],
+        images=images,
+        end_offset=end_offset,
+    )
+
+
+def _check_image(record: Record, origin: str) -> None:
+    """Read the header only: decoding every image again would cost as much as making it."""
+    try:
+        with Image.open(io.BytesIO(record.jpeg), formats=("JPEG",)) as image:
+            is_right = image.size == (record.width, record.height) and image.mode == "RGB"
+    except UnidentifiedImageError:
+        is_right = False
+    if not is_right or not record.jpeg.endswith(b"\xff\xd9"):
+        raise DatasetWriteError(
+            f"The image of {origin} is no whole RGB JPEG of {record.width}x{record.height} "
+            "pixels. This is a fault of the program: please report it with the file."
+        )
+
+
+def _open_partial(path: Path) -> BinaryIO:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    return os.fdopen(descriptor, "r+b")
+
+
+def _close_quietly(file: BinaryIO) -> None:
+    with suppress(OSError):
+        file.close()
+
+
+def _to_json(value: object) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
