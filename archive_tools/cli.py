@@ -112,6 +112,7 @@ def run_score(options: argparse.Namespace) -> int:
                 table.add(step.source, step.result)
             if tally.is_progress_due():
                 line.show(tally.progress())
+        line.show(tally.progress())
     report = tally.report(options.out, {})
     _print_failures(report)
     return _status(report)

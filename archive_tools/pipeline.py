@@ -67,6 +67,7 @@ def build_dataset(
                 tally.add(step)
             if tally.is_progress_due():
                 yield tally.progress()
+        yield tally.progress()
         report = _finish(writer, out, tally)
     yield report
 

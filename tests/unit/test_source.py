@@ -1,0 +1,230 @@
+"""Finding files and bringing them to disk; no PDF is opened here."""
+
+import os
+import struct
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archive_tools import source
+from archive_tools.schema import NamedFile, SourceFailure
+from archive_tools.source import PlannedFile, SourceFeed, clean_name, plan_sources
+
+PDF = b"%PDF-1.4 stands for a document"
+
+
+def write_files(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(PDF + name.encode())
+
+
+def write_zip(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def plan_names(*inputs: Path | NamedFile, leave_out: Path | None = None) -> list[str]:
+    return [planned.name for planned in plan_sources(inputs, leave_out)]
+
+
+def bring_all(
+    inputs: Sequence[Path], folder: Path, release: bool = True
+) -> tuple[list[tuple[str, bytes]], list[SourceFailure]]:
+    """Return the name and content of all files, and the failures."""
+    files, failures = [], []
+    with SourceFeed(plan_sources(inputs, None), folder) as feed:
+        for brought in feed:
+            if isinstance(brought, SourceFailure):
+                failures.append(brought)
+            elif brought is not None:
+                files.append((brought.name, brought.path.read_bytes()))
+                if release:
+                    feed.release(brought.path)
+                    assert not folder.exists() or list(folder.iterdir()) == []
+    return files, failures
+
+
+def test_folder_is_walked_in_the_order_of_names(tmp_path: Path) -> None:
+    write_files(tmp_path, "b.pdf", "a/2.PDF", "a/10.pdf", "notes.txt", ".hidden.pdf", ".git/x.pdf")
+    assert plan_names(tmp_path) == ["b.pdf", "a/10.pdf", "a/2.PDF"]
+
+
+def test_inputs_keep_their_order(tmp_path: Path) -> None:
+    write_files(tmp_path, "b.pdf", "a.pdf", "c.txt")
+    assert plan_names(tmp_path / "c.txt", tmp_path / "b.pdf", tmp_path / "a.pdf") == [
+        "c.txt",
+        "b.pdf",
+        "a.pdf",
+    ]
+
+
+def test_glob_is_expanded_by_us(tmp_path: Path) -> None:
+    write_files(tmp_path, "x2.pdf", "x1.pdf", "y.pdf")
+    assert plan_names(tmp_path / "x*.pdf") == ["x1.pdf", "x2.pdf"]
+
+
+def test_file_whose_name_looks_like_a_glob_is_a_file(tmp_path: Path) -> None:
+    write_files(tmp_path, "scan [1893].pdf", "scan 1.pdf")
+    assert plan_names(tmp_path / "scan [1893].pdf") == ["scan [1893].pdf"]
+
+
+def test_named_file_goes_by_its_name(tmp_path: Path) -> None:
+    write_files(tmp_path, "000001")
+    assert plan_sources([NamedFile(tmp_path / "000001", "Horse.pdf")], None) == [
+        PlannedFile(tmp_path / "000001", "Horse.pdf")
+    ]
+
+
+def test_dataset_of_this_run_is_no_source(tmp_path: Path) -> None:
+    write_files(tmp_path, "a.pdf")
+    out = write_zip(tmp_path / "dataset.zip", {"x.pdf": PDF})
+    assert plan_names(tmp_path, leave_out=out) == ["a.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "word"),
+    [
+        ("missing.pdf", "no such file"),
+        ("*.pdf", "no such file"),
+        ("https://example.org/scan.pdf", "Download"),
+        ("empty", "no PDF"),
+    ],
+)
+def test_what_cannot_be_found_is_a_failure(wanted: str, word: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    place = Path(wanted) if wanted.startswith("http") else tmp_path / wanted
+    [failure] = plan_sources([place], None)
+    assert isinstance(failure, SourceFailure)
+    assert word in failure.message
+    assert str(tmp_path) not in failure.name + failure.message
+
+
+def test_members_come_one_at_a_time_and_go_when_released(tmp_path: Path) -> None:
+    members = {f"deep/{name}.pdf": PDF + name.encode() for name in "cab"}
+    scans = write_zip(tmp_path / "scans.zip", members | {"readme.txt": b"no"})
+    files, failures = bring_all([scans], tmp_path / "work")
+    assert files == [(f"scans.zip/deep/{name}.pdf", PDF + name.encode()) for name in "abc"]
+    assert failures == []
+
+
+def test_work_folder_goes_with_everything_in_it(tmp_path: Path) -> None:
+    scans = write_zip(tmp_path / "scans.zip", {"a.pdf": PDF, "b.pdf": PDF})
+    bring_all([scans], tmp_path / "work", release=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scans.zip"]
+
+
+def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
+    write_files(tmp_path / "work", "000007.pdf")
+    with SourceFeed([], tmp_path / "work"):
+        assert not (tmp_path / "work").exists()
+
+
+def test_files_that_are_no_copies_are_never_deleted(tmp_path: Path) -> None:
+    write_files(tmp_path, "a.pdf")
+    bring_all([tmp_path / "a.pdf"], tmp_path / "work")
+    assert (tmp_path / "a.pdf").exists()
+
+
+@pytest.mark.parametrize("name", ["../../outside.pdf", "/tmp/outside.pdf", "a/../../b.pdf"])
+def test_member_never_chooses_its_place(name: str, tmp_path: Path) -> None:
+    scans = write_zip(tmp_path / "s.zip", {name: PDF})
+    work = tmp_path / "deep" / "work"
+    work.parent.mkdir()
+    before = set(tmp_path.rglob("*"))
+    with SourceFeed(plan_sources([scans], None), work) as feed:
+        brought = [file for file in feed if isinstance(file, NamedFile)]
+        assert [file.path.parent for file in brought] == [work]
+        assert set(tmp_path.rglob("*")) - before == {work, brought[0].path}
+
+
+def test_bomb_is_stopped_and_the_next_member_is_brought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "HARMLESS_BYTES", 2**20)
+    bomb = write_zip(tmp_path / "s.zip", {"a.pdf": bytes(2**26), "b.pdf": PDF})
+    files, [failure] = bring_all([bomb], tmp_path / "work")
+    assert files == [("s.zip/b.pdf", PDF)]
+    assert failure.name == "s.zip/a.pdf"
+    assert "100 times" in failure.message
+
+
+def test_full_disk_stops_the_unpacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "LEAST_FREE_BYTES", 2**62)
+    scans = write_zip(tmp_path / "s.zip", {"a.pdf": PDF})
+    _, [failure] = bring_all([scans], tmp_path / "work")
+    assert "disk space" in failure.message
+
+
+def test_huge_table_of_contents_is_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "s.zip", {"a.pdf": PDF})
+    whole = bytearray(path.read_bytes())
+    end = whole.rfind(b"PK\5\6")
+    # Size of the central directory, in the end record (APPNOTE 4.3.16).
+    struct.pack_into("<I", whole, end + 12, source.MAX_CONTENTS_BYTES + 1)
+    # Only a file that is large enough can claim it.
+    path.write_bytes(bytes(source.MAX_CONTENTS_BYTES) + bytes(whole))
+    [failure] = plan_sources([path], None)
+    assert isinstance(failure, SourceFailure)
+    assert "too large" in failure.message
+
+
+def test_truncated_zip_is_named(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "s.zip", {"a.pdf": os.urandom(5000)})
+    path.write_bytes(path.read_bytes()[:2000])
+    [failure] = plan_sources([path], None)
+    assert isinstance(failure, SourceFailure)
+    assert failure.name == "s.zip"
+    assert "damaged" in failure.message
+
+
+def test_damaged_member_costs_only_itself(tmp_path: Path) -> None:
+    members = {"a.pdf": os.urandom(5000), "b.pdf": PDF}
+    path = write_zip(tmp_path / "s.zip", members, zipfile.ZIP_STORED)
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 0xFF
+    path.write_bytes(content)
+    files, [failure] = bring_all([path], tmp_path / "work")
+    assert files == [("s.zip/b.pdf", PDF)]
+    assert failure.name == "s.zip/a.pdf"
+    assert "damaged" in failure.message
+
+
+def test_encrypted_member_is_explained(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "s.zip", {"a.pdf": PDF}, zipfile.ZIP_STORED)
+    content = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        content[content.find(signature) + offset] |= 1
+    path.write_bytes(content)
+    _, [failure] = bring_all([path], tmp_path / "work")
+    assert "encrypted" in failure.message
+
+
+def test_zip_without_pdfs_is_explained(tmp_path: Path) -> None:
+    path = write_zip(
+        tmp_path / "s.zip", {"inner.zip": b"", "__MACOSX/._a.pdf": b"", "._b.pdf": b""}
+    )
+    [failure] = plan_sources([path], None)
+    assert isinstance(failure, SourceFailure)
+    assert "holds no PDF" in failure.message
+
+
+def test_unpacking_comes_up_for_air(tmp_path: Path) -> None:
+    scans = write_zip(tmp_path / "s.zip", {"a.pdf": os.urandom(3 * source.CHUNK_BYTES)})
+    with SourceFeed(plan_sources([scans], None), tmp_path / "work") as feed:
+        assert [file is None for file in feed] == [True, True, True, False]
+
+
+@given(st.text() | st.sampled_from(["a\udce9b.pdf", "a\x1b[2Jb.pdf", "line\nbreak.pdf"]))
+def test_clean_names_can_be_printed_on_one_line(name: str) -> None:
+    cleaned = clean_name(name)
+    assert cleaned.encode("utf-8").decode("utf-8") == cleaned
+    assert cleaned == "" or cleaned.isprintable()
+    assert len(cleaned) == len(name)
