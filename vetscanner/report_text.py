@@ -1,0 +1,49 @@
+"""A report as plain text for a terminal; pure. The level leads, then what to do, whom to call."""
+
+from collections.abc import Iterable
+from textwrap import fill
+
+from vetscanner.conditions import CONDITIONS
+from vetscanner.phrases import Phrases, load_phrases
+from vetscanner.report import ScanReport
+from vetscanner.schema import Finding
+
+WIDTH = 88
+
+
+def report_text(report: ScanReport) -> str:
+    """Return the report as lines of at most `WIDTH` columns, in the report's language."""
+    phrases = load_phrases(report.language)
+    labels = phrases.labels
+    steps = (f"{number}. {step}" for number, step in enumerate(report.first_steps, start=1))
+    photos = (
+        f"{photo.name}: {photo.width} x {photo.height}, {labels[photo.quality]}"
+        for photo in report.photos
+    )
+    sections = [
+        fill(report.headline, WIDTH),
+        _section(labels["what_to_do"], steps),
+        _section(labels["whom_to_call"], [report.call]),
+        _section(labels["findings"], (_finding_line(f, phrases) for f in report.findings)),
+        _section(labels["photos"], photos),
+        _section(labels["photo_errors"], (error.message for error in report.photo_errors)),
+        _section(labels["sources"], report.sources),
+        fill(phrases.disclaimer, WIDTH),
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def _section(heading: str, lines: Iterable[str]) -> str:
+    """A heading with indented lines; nothing where there are no lines."""
+    wrapped = [fill(line, WIDTH, initial_indent="  ", subsequent_indent="     ") for line in lines]
+    return "\n".join([heading, *wrapped]) if wrapped else ""
+
+
+def _finding_line(finding: Finding, phrases: Phrases) -> str:
+    """For example "signs like ...: 83 %, must be reported; may also be: ..."."""
+    condition, labels = CONDITIONS[finding.sign], phrases.labels
+    line = f"{phrases.signs[finding.sign].name}: {finding.probability:.0%}".replace("%", " %")
+    for label, holds in (("notifiable", condition.notifiable), ("zoonotic", condition.zoonotic)):
+        line += f", {labels[label]}" if holds else ""
+    others = ", ".join(phrases.signs[finding.sign].differentials)
+    return f"{line}; {labels['differentials']}: {others}"
