@@ -1,0 +1,62 @@
+"""The Space: one page with the vet scanner and the archive tools, and their API.
+
+`python app.py` serves it. `demo` is built at import, which is where ZeroGPU looks for it.
+"""
+
+import importlib.util
+
+import spaces  # noqa: F401 - before anything that may import torch: on ZeroGPU it patches it
+
+# isort: split
+import gradio as gr
+
+from archive_tools.tab import build_archive_tab
+from vetscanner.report_html import REPORT_CSS
+from vetscanner.tab import build_vet_tab
+
+TITLE = "Vet scanner and archive tools"
+# Per file. Larger archives belong to the command line, which reads them where they lie.
+MAX_UPLOAD = "2gb"
+# Seconds between two sweeps, and the age at which an upload or a result is deleted: longer than
+# the longest job, since Gradio's sweep knows nothing of jobs that still run.
+DELETE_CACHE_S = (3600, 86400)
+# Waiting visitors. ZeroGPU would make it 1 if it were left unset.
+MAX_QUEUE = 64
+
+PAGE_CSS = """
+.gradio-container { max-width: 1100px !important; margin: auto; }
+#page-title h1 { margin-bottom: 0; }
+footer { flex-wrap: wrap; }
+.build-report { border-collapse: collapse; }
+.build-report th { text-align: left; font-weight: 400; padding-right: 1.5em; }
+.build-progress progress { width: 100%; }
+.build-progress p { overflow-wrap: anywhere; }
+"""
+
+
+def build_demo() -> gr.Blocks:
+    """Build the page and the API endpoints of both tools."""
+    demo: gr.Blocks
+    with gr.Blocks(title=TITLE, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
+        gr.Markdown(f"# {TITLE}", elem_id="page-title")
+        with gr.Tab("Vet scanner", id="vet"):
+            build_vet_tab()
+        with gr.Tab("Archive tools", id="archive"):
+            build_archive_tab()
+    demo.queue(max_size=MAX_QUEUE, default_concurrency_limit=4)
+    return demo
+
+
+demo = build_demo()
+
+if __name__ == "__main__":
+    demo.launch(
+        # System fonts: the page needs no other server.
+        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        css=PAGE_CSS + REPORT_CSS,
+        max_file_size=MAX_UPLOAD,
+        # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.
+        show_error=False,
+        mcp_server=importlib.util.find_spec("mcp") is not None,
+        footer_links=["api", "gradio", "settings"],
+    )

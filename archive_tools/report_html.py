@@ -1,0 +1,77 @@
+"""Progress and report as HTML for the tab; pure. File names and reasons are data: escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from archive_tools.schema import Progress, RunReport, RunStatus
+
+_SHOWN_FAILURES = 20
+
+
+def progress_html(progress: Progress) -> str:
+    """Return where the run stands: a bar, the file, the page, the counts and the speed."""
+    pages = progress.pages
+    speed = pages.seen / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
+    where = (
+        f"File {progress.file_number} of {progress.file_count}: {escape(progress.file_name)}, "
+        f"page {progress.page_number} of {progress.page_count}"
+    )
+    counts = (
+        f"{pages.seen} pages seen, {pages.kept} kept, {pages.dropped} dropped, "
+        f"{pages.failed} failed ({speed:.1f} pages/s)"
+    )
+    return (
+        '<div class="build-progress" role="status">'
+        f'<progress max="{max(progress.page_count, 1)}" value="{progress.page_number}" '
+        f'aria-label="Pages of this file"></progress><p>{where}</p><p>{counts}</p></div>'
+    )
+
+
+def report_html(report: RunReport) -> str:
+    """Return the report of a finished run: headline, counts, and what failed and why."""
+    pages = report.pages
+    headline = (
+        "The dataset is ready."
+        if report.status is RunStatus.SUCCESS
+        else "The dataset is ready, but some pages or files failed; they are listed below."
+    )
+    rows = [
+        ("Pages seen", str(pages.seen)),
+        ("Kept", str(pages.kept)),
+        ("Dropped", str(pages.dropped)),
+        ("Failed", str(pages.failed)),
+        ("Reduction", f"{pages.reduction_percent} %"),
+        ("Files used", str(report.file_count)),
+        ("Files failed", str(report.source_failure_count)),
+        ("Time", f"{report.elapsed_s:.1f} s ({report.pages_per_s} pages/s)"),
+    ]
+    return f"<p><strong>{headline}</strong></p>{_table(rows)}{_failures_html(report)}"
+
+
+def failure_lines(report: RunReport) -> list[str]:
+    """Return one plain line for each file or page that failed, at most twenty of each."""
+    files = [f"{failure.name}: {failure.message}" for failure in report.source_failures]
+    pages = [
+        f"{failure.file_name}, page {failure.page_number}: {failure.reason}"
+        for failure in report.page_failures
+    ]
+    return [*_shortened(files, "files"), *_shortened(pages, "pages")]
+
+
+def _shortened(lines: Sequence[str], noun: str) -> list[str]:
+    more = len(lines) - _SHOWN_FAILURES
+    tail = [f"... and {more} more {noun}; manifest/pages.csv has all pages."] if more > 0 else []
+    return [*lines[:_SHOWN_FAILURES], *tail]
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(f'<tr><th scope="row">{name}</th><td>{text}</td></tr>' for name, text in rows)
+    return f'<table class="build-report">{cells}</table>'
+
+
+def _failures_html(report: RunReport) -> str:
+    lines = failure_lines(report)
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<p><strong>What failed, and why</strong></p><ul>{items}</ul>"

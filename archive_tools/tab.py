@@ -1,0 +1,255 @@
+"""The archive tab and its API endpoint `/build_dataset`."""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import Any, TypeVar
+
+import gradio as gr
+from gradio.events import api
+from gradio.utils import get_upload_folder
+
+from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions
+from archive_tools.errors import ArchiveToolsError, InvalidOptionError
+from archive_tools.pipeline import build_dataset as run_build
+from archive_tools.report_html import failure_lines, progress_html, report_html
+from archive_tools.schema import NamedFile, Progress, RunReport
+
+# One run uses all cores, so runs wait for each other and never for a triage.
+_QUEUE = "archive"
+_RUNS_AT_ONCE = 1
+
+_INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
+Drop one or many PDFs: each page is looked at on its own, text pages are left out by the filter, and
+the pictures come back as 1024x1024 JPEG files with captions in one ZIP that trainers take as it is.
+Uploads are deleted after the run, the ZIP within a day. For archives of many gigabytes use the
+command line (`python -m archive_tools build FOLDER --out dataset.zip`): it reads the files where
+they lie."""
+
+_FILTER_CHOICES = [
+    ("Contrast (sigma): keep pages whose grey values spread widely", PageFilter.SIGMA.value),
+    ("None: keep every page", PageFilter.NONE.value),
+]
+_Choice = TypeVar("_Choice", PageFilter, Fit)
+
+_FIT_CHOICES = [
+    ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
+    ("Crop: the square part with the most ink", Fit.CROP.value),
+    ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
+]
+
+
+def build_archive_tab() -> None:
+    """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
+    gr.Markdown(_INTRO)
+    with gr.Row():
+        with gr.Column():
+            pdfs_input = gr.File(
+                label="PDFs", file_count="multiple", file_types=[".pdf"], elem_id="pdfs-input"
+            )
+            options = _build_options()
+            with gr.Row():
+                build_button = gr.Button("Build dataset", variant="primary", elem_id="build-button")
+                cancel_button = gr.Button("Cancel", variant="stop", elem_id="cancel-button")
+        with gr.Column():
+            progress_output = gr.HTML(
+                "<p>Progress and the report appear here.</p>", elem_id="build-progress"
+            )
+            dataset_output = gr.File(label="Dataset (ZIP)", elem_id="dataset-output")
+            report_output = gr.HTML(elem_id="build-report")
+    outputs = [progress_output, dataset_output, report_output]
+    build = build_button.click(
+        on_build,
+        [pdfs_input, *options],
+        outputs,
+        scroll_to_output=True,
+        api_visibility="private",
+        concurrency_id=_QUEUE,
+        concurrency_limit=_RUNS_AT_ONCE,
+    )
+    cancel_button.click(
+        on_cancel, None, outputs, cancels=[build], queue=False, api_visibility="private"
+    )
+    api(
+        build_dataset,
+        api_name="build_dataset",
+        concurrency_id=_QUEUE,
+        concurrency_limit=_RUNS_AT_ONCE,
+    )
+
+
+def _build_options() -> list[gr.components.Component]:
+    with gr.Accordion("Options", open=False):
+        filter_input = gr.Radio(
+            _FILTER_CHOICES,
+            value=PageFilter.SIGMA.value,
+            label="Which pages are kept",
+            elem_id="filter-input",
+        )
+        min_sigma_input = gr.Slider(
+            0, 128, value=45, step=1, label="Least sigma of a kept page", elem_id="min-sigma-input"
+        )
+        fit_input = gr.Radio(
+            _FIT_CHOICES, value=Fit.SQUARE.value, label="Fit to 1024x1024", elem_id="fit-input"
+        )
+        trigger_input = gr.Textbox(
+            label="Trigger word", info="First word of every caption.", elem_id="trigger-input"
+        )
+        password_input = gr.Textbox(
+            label="Password for encrypted PDFs", type="password", elem_id="password-input"
+        )
+    return [filter_input, min_sigma_input, fit_input, trigger_input, password_input]
+
+
+def build_dataset(
+    files: list[gr.FileData],
+    filter: str = "sigma",
+    min_sigma: float = 45,
+    fit: str = "square",
+    trigger: str = "",
+    password: str = "",
+) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
+    """Build an image dataset for LoRA training from scanned PDFs.
+
+    Yields (None, progress) while it works and at last (the ZIP file, the report). Files that
+    cannot be used are named in the report; the others are processed all the same.
+
+    Args:
+        files: The PDF files.
+        filter: Which pages are kept: "sigma" (grey values spread widely) or "none" (every page).
+        min_sigma: Least standard deviation of the grey page at 144 dpi, 0 to 128.
+        fit: How a page becomes 1024x1024: "square" (padded), "crop" or "stretch".
+        trigger: Trigger word put first in every caption.
+        password: Password for encrypted files.
+
+    Returns:
+        The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
+    """
+    config = _to_config(filter, min_sigma, fit, trigger, password)
+    for step in _iter_run([_named(file) for file in files or []], config):
+        if isinstance(step, Progress):
+            # Annotated as in the last step: Gradio types the endpoint by it and sends null here.
+            yield None, _progress_json(step)  # type: ignore[misc]
+        else:
+            yield gr.FileData(path=str(step.out)), step.to_json()
+
+
+def on_build(
+    paths: list[str] | None,
+    filter_name: str,
+    min_sigma: float,
+    fit: str,
+    trigger: str,
+    password: str,
+) -> Iterator[tuple[str, str | None, str]]:
+    """Run the build for the page; yields (progress HTML, ZIP path, report HTML)."""
+    config = _to_config(filter_name, min_sigma, fit, trigger, password)
+    named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
+    yield '<p role="status">Starting ...</p>', None, ""
+    for step in _iter_run(named, config):
+        if isinstance(step, Progress):
+            yield progress_html(step), None, ""
+        else:
+            yield "", str(step.out), report_html(step)
+
+
+def on_cancel() -> tuple[str, None, str]:
+    """Say that the run was cancelled; Gradio closes its generator, which cleans up."""
+    return '<p role="status">Cancelled. Nothing of this run was kept.</p>', None, ""
+
+
+def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Progress | RunReport]:
+    """Run in a job folder of its own; the one place where errors become `gr.Error`."""
+    if not files:
+        raise gr.Error("No file was given. Add at least one PDF, then build again.")
+    try:
+        with _open_job_folder() as folder:
+            linked = [_linked(file, folder / "inputs", number) for number, file in enumerate(files)]
+            for step in run_build(linked, folder / "dataset.zip", config, RunOptions()):
+                if isinstance(step, RunReport) and step.out is None:
+                    raise gr.Error(_nothing_usable(step), print_exception=False)
+                yield step
+    except ArchiveToolsError as error:
+        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
+
+
+@contextmanager
+def _open_job_folder() -> Iterator[Path]:
+    """Make a folder below Gradio's own, which serves the ZIP in place and deletes it in time.
+
+    The inputs go as soon as the run ends; the folder goes too unless it holds a finished ZIP.
+    """
+    folder = Path(get_upload_folder()) / f"archive-{uuid.uuid4().hex}"
+    (folder / "inputs").mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder / "inputs", ignore_errors=True)
+        if not (folder / "dataset.zip").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _linked(file: NamedFile, folder: Path, number: int) -> NamedFile:
+    """Hard-link an upload into the job, since Gradio's sweep may delete its own name meanwhile.
+
+    Identical uploads of two visitors are one file: it is never changed or deleted here.
+    """
+    link = folder / f"{number:06d}{file.path.suffix[:16]}"
+    try:
+        os.link(file.path, link)
+    except OSError:
+        shutil.copyfile(file.path, link)
+    return NamedFile(link, file.name)
+
+
+def _named(file: gr.FileData | dict[str, Any]) -> NamedFile:
+    # Gradio hands plain dicts to functions registered with gr.api.
+    entry = file if isinstance(file, dict) else file.model_dump()
+    path = Path(entry["path"])
+    return NamedFile(path, entry.get("orig_name") or path.name)
+
+
+def _to_config(
+    filter_name: str, min_sigma: float, fit: str, trigger: str, password: str
+) -> DatasetConfig:
+    try:
+        return DatasetConfig(
+            filter=_choice(PageFilter, filter_name, "filter"),
+            min_sigma=float(min_sigma),
+            fit=_choice(Fit, fit, "fit"),
+            trigger=trigger,
+            password=password or None,
+        )
+    except InvalidOptionError as error:
+        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
+
+
+def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:
+    if text not in list(kind):
+        allowed = ", ".join(kind)
+        raise InvalidOptionError(f"{option} is {text!r}. Choose one of: {allowed}.")
+    return kind(text)
+
+
+def _progress_json(progress: Progress) -> dict[str, Any]:
+    return {
+        "file_name": progress.file_name,
+        "file_number": progress.file_number,
+        "file_count": progress.file_count,
+        "page_number": progress.page_number,
+        "page_count": progress.page_count,
+        "pages_seen": progress.pages.seen,
+        "pages_kept": progress.pages.kept,
+        "pages_dropped": progress.pages.dropped,
+        "pages_failed": progress.pages.failed,
+        "elapsed_s": round(progress.elapsed_s, 3),
+    }
+
+
+def _nothing_usable(report: RunReport) -> str:
+    reasons = " ".join(escape(line, quote=False) for line in failure_lines(report))
+    return f"None of the files could be used. {reasons}"

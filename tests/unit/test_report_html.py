@@ -1,0 +1,108 @@
+"""Both reports as HTML: what leads, and that names are data."""
+
+import re
+
+from archive_tools.report_html import failure_lines, progress_html, report_html
+from archive_tools.schema import (
+    PageCounts,
+    PageFailure,
+    Progress,
+    RunReport,
+    RunStatus,
+    SourceFailure,
+)
+from vetscanner import report_html as vet
+from vetscanner.schema import Language
+
+HOSTILE = '<img src=x onerror="alert(1)">.pdf'
+
+
+def make_run_report(failures: int = 0) -> RunReport:
+    return RunReport(
+        status=RunStatus.PARTIAL if failures else RunStatus.SUCCESS,
+        out=None,
+        pages=PageCounts(kept=3, dropped=6, failed=1),
+        file_count=1,
+        source_failures=tuple(
+            SourceFailure(HOSTILE, "not a PDF; save it as PDF") for _ in range(failures)
+        ),
+        source_failure_count=failures,
+        page_failures=(PageFailure(HOSTILE, 7, "took longer than 60 s"),) if failures else (),
+        elapsed_s=2.0,
+    )
+
+
+def make_scan_report(**changes: object) -> dict[str, object]:
+    report: dict[str, object] = {
+        "level": "emergency",
+        "headline": "Call now <b>",
+        "first_steps": ["Stop all movement", "Wait & see"],
+        "call": "Your vet",
+        "findings": [
+            {
+                "sign": "foot_and_mouth",
+                "name": "signs like foot-and-mouth disease",
+                "probability": 0.876,
+                "notifiable": True,
+                "zoonotic": False,
+                "differentials": ["burn"],
+            }
+        ],
+        "photo_errors": [{"name": HOSTILE, "message": f"{HOSTILE}: the file is empty"}],
+        "disclaimer": "Not a diagnosis",
+        "sources": ["Some <source>"],
+        "device": "cpu",
+        "device_reason": "This machine has no GPU.",
+        "model": {"id": "model", "revision": "abc", "calibrated": True},
+        "timings_s": {"load": 0.1, "infer": 0.2, "unload": 0.0},
+    }
+    return report | changes
+
+
+def elements(html: str) -> set[str]:
+    return set(re.findall(r"<([a-z0-9]+)", html))
+
+
+def test_a_hostile_file_name_stays_text_in_the_run_report() -> None:
+    html = report_html(make_run_report(failures=1))
+    assert "img" not in elements(html)
+    assert "&lt;img" in html
+
+
+def test_a_hostile_file_name_stays_text_in_the_progress() -> None:
+    html = progress_html(Progress(HOSTILE, 1, 2, 3, 4, PageCounts(kept=1), 2.0))
+    assert "img" not in elements(html)
+    assert 'value="3"' in html
+    assert 'max="4"' in html
+
+
+def test_the_run_report_tells_every_count() -> None:
+    html = report_html(make_run_report())
+    for name, number in [("seen", 10), ("Kept", 3), ("Dropped", 6), ("Failed", 1)]:
+        assert re.search(rf"{name}</th><td>{number}<", html), name
+    assert "70.0 %" in html
+
+
+def test_failures_are_named_with_what_to_do_and_shortened() -> None:
+    lines = failure_lines(make_run_report(failures=25))
+    assert lines[0].endswith("save it as PDF")
+    assert "5 more files" in lines[20]
+    assert "page 7: took longer" in lines[21]
+    assert len(lines) == 22
+
+
+def test_the_level_leads_in_words_and_nothing_is_markup() -> None:
+    html = vet.report_html(make_scan_report(), Language.EN)
+    assert html.index("Call now") < html.index("Stop all movement") < html.index("Your vet")
+    assert not {"img", "b", "source"} & elements(html)
+    assert "88 %" in html
+    assert "must be reported" in html
+    assert "can infect people" not in html
+
+
+def test_headings_follow_the_language() -> None:
+    report = make_scan_report(findings=[], photo_errors=[])
+    german = vet.report_html(report, Language.DE)
+    assert 'lang="de"' in german
+    assert "What to do now" not in german
+    assert "Photos that could not be used" not in vet.report_html(report, Language.EN)

@@ -1,0 +1,109 @@
+"""A report as HTML for the tab; pure. The level leads, in words and colour, never colour alone.
+
+File names and messages are data: everything is escaped.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from vetscanner.phrases import load_phrases
+from vetscanner.schema import Language
+
+REPORT_CSS = """
+.triage-report { line-height: 1.5; }
+.triage-level { border-radius: 8px; padding: 0.8em 1em; font-size: 1.15em; font-weight: 700;
+  color: #fff; background: #44546a; overflow-wrap: anywhere; }
+.triage-level.emergency { background: #b00020; }
+.triage-level.same_day { background: #a34700; }
+.triage-level.within_days { background: #6b5900; }
+.triage-level.monitor { background: #1b6b3a; }
+.triage-level.retake_photo { background: #44546a; }
+.triage-report h3 { margin: 0.9em 0 0.2em; font-size: 1.05em; }
+.triage-report .bar { height: 0.6em; border-radius: 4px; background: #8886; overflow: hidden; }
+.triage-report .bar > span { display: block; height: 100%; background: #2f6fb0; }
+.triage-report .small { font-size: 0.85em; overflow-wrap: anywhere; }
+.triage-report .badge { display: inline-block; border: 1px solid; border-radius: 4px;
+  padding: 0 0.4em; margin-left: 0.4em; font-size: 0.85em; }
+"""
+
+
+def report_html(report: Mapping[str, Any], language: Language) -> str:
+    """Return the report as one HTML fragment.
+
+    Args:
+        report: The ScanReport as JSON.
+        language: Language of the headings; the report's own texts are in it already.
+    """
+    labels = load_phrases(language).labels
+    parts = [
+        f'<div class="triage-level {escape(report["level"])}">{escape(report["headline"])}</div>',
+        _section(labels["what_to_do"], _ordered(report["first_steps"])),
+        _section(labels["whom_to_call"], f"<p>{escape(report['call'])}</p>"),
+        _findings(report["findings"], labels),
+        _photo_errors(report.get("photo_errors", []), labels),
+        _small_print(report, labels),
+    ]
+    return f'<div class="triage-report" lang="{language}">{"".join(parts)}</div>'
+
+
+def _section(heading: str, content: str) -> str:
+    return f"<h3>{escape(heading)}</h3>{content}"
+
+
+def _ordered(lines: Iterable[str]) -> str:
+    return f"<ol>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ol>"
+
+
+def _unordered(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def _findings(findings: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+    if not findings:
+        return ""
+    return _section(labels["findings"], "".join(_finding(entry, labels) for entry in findings))
+
+
+def _finding(finding: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    percent = round(100 * finding["probability"])
+    badges = "".join(
+        f'<span class="badge">{escape(labels[key])}</span>'
+        for key in ("notifiable", "zoonotic")
+        if finding[key]
+    )
+    others = ", ".join(finding["differentials"])
+    differentials = (
+        f'<p class="small">{escape(labels["differentials"])}: {escape(others)}</p>'
+        if others
+        else ""
+    )
+    return (
+        f"<p>{escape(finding['name'])}: {percent} %{badges}</p>"
+        f'<div class="bar" aria-hidden="true"><span style="width:{percent}%"></span></div>'
+        f"{differentials}"
+    )
+
+
+def _photo_errors(errors: Sequence[Mapping[str, str]], labels: Mapping[str, str]) -> str:
+    if not errors:
+        return ""
+    return _section(labels["photo_errors"], _unordered(error["message"] for error in errors))
+
+
+def _small_print(report: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    model, timings = report["model"], report["timings_s"]
+    spent = ", ".join(f"{step} {seconds:.2f} s" for step, seconds in timings.items())
+    machine = (
+        f'<span class="badge device">{escape(report["device"].upper())}</span> '
+        f"{escape(report['device_reason'])} {escape(model['id'])} {escape(model['revision'])}. "
+        f"{spent}"
+        if report["device"]
+        else ""
+    )
+    return (
+        f"<p><strong>{escape(report['disclaimer'])}</strong></p>"
+        f'<details class="small"><summary>{escape(labels["sources"])}</summary>'
+        f"{_unordered(report['sources'])}</details>"
+        f'<p class="small">{machine}</p>'
+    )

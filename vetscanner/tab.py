@@ -1,0 +1,132 @@
+"""The vet tab and its API endpoint `/triage`."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.events import api
+
+from vetscanner.errors import VetScannerError
+from vetscanner.gpu import classify
+from vetscanner.model_specs import resolve_spec
+from vetscanner.phrases import load_phrases
+from vetscanner.pipeline import PhotoFile, scan_photos
+from vetscanner.report_html import report_html
+from vetscanner.schema import Language, TickedSign
+
+# Requests that may hold a model at the same time: bounds the peak memory.
+_QUEUE = "triage"
+_SCANS_AT_ONCE = 2
+
+_INTRO = """Photograph the animal, tick what you see beside the photo, press **Triage**.
+The answer says how urgent it is, whom to call and what to do now. It is not a diagnosis. Photos are
+looked at and forgotten: they are deleted within a day, and the place in them is never read."""
+
+_LANGUAGES = [
+    ("English", Language.EN.value),
+    ("Deutsch", Language.DE.value),
+    ("Français", Language.FR.value),
+    ("Русский", Language.RU.value),
+]
+_GUIDE = Path(__file__).resolve().parents[1] / "examples" / "photo_guide"
+
+
+def build_vet_tab() -> None:
+    """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
+    gr.Markdown(_INTRO)
+    with gr.Row():
+        with gr.Column():
+            photos_input = gr.File(
+                label="Photos of one animal",
+                file_count="multiple",
+                file_types=["image"],
+                elem_id="photos-input",
+            )
+            signs_input = gr.CheckboxGroup(
+                _sign_choices(Language.EN), label="What else do you see?", elem_id="signs-input"
+            )
+            language_input = gr.Dropdown(
+                _LANGUAGES,
+                value=Language.EN.value,
+                label="Language of the answer",
+                elem_id="language-input",
+            )
+            triage_button = gr.Button(
+                "Triage", variant="primary", size="lg", elem_id="triage-button"
+            )
+        with gr.Column():
+            triage_output = gr.HTML("<p>The answer appears here.</p>", elem_id="triage-output")
+            with gr.Accordion("The report for programs (JSON)", open=False):
+                json_output = gr.JSON(elem_id="triage-json", show_label=False)
+    language_input.change(
+        on_language, language_input, signs_input, queue=False, api_visibility="private"
+    )
+    triage_button.click(
+        on_triage,
+        [photos_input, signs_input, language_input],
+        [triage_output, json_output],
+        scroll_to_output=True,  # on a phone the answer is below the button
+        api_visibility="private",
+        concurrency_id=_QUEUE,
+        concurrency_limit=_SCANS_AT_ONCE,
+    )
+    api(triage, api_name="triage", concurrency_id=_QUEUE, concurrency_limit=_SCANS_AT_ONCE)
+
+
+def triage(
+    photos: list[gr.FileData],
+    signs: list[str] = [],  # noqa: B006 - never changed; Gradio shows it as the default
+    language: str = "en",
+) -> dict[str, Any]:
+    """Triage a cow from photos: visible signs, how urgent, whom to call, what to do now.
+
+    Args:
+        photos: One or several photos of the same animal (JPEG, PNG, WebP, TIFF, AVIF).
+        signs: What is seen beside the photos, any of: down, hard_breathing, left_flank_swollen,
+            heavy_bleeding, sudden_death, several_animals, not_eating, fever, drooling, lame,
+            abortion, mouth_sores.
+        language: Language of the report: en, de, fr or ru.
+
+    Returns:
+        The report: level (emergency, same_day, within_days, monitor, retake_photo), headline,
+        findings, first_steps, call, and what it rests on. Never a diagnosis.
+    """
+    return _scan([_photo_file(photo) for photo in photos or []], signs or [], language)
+
+
+def on_triage(
+    paths: list[str] | None, signs: list[str], language: str
+) -> tuple[str, dict[str, Any]]:
+    """Run a triage for the page; returns (report HTML, report JSON)."""
+    files = [PhotoFile(Path(path), Path(path).name) for path in paths or []]
+    report = _scan(files, signs, language)
+    return report_html(report, Language(language)), report
+
+
+def on_language(language: str) -> Any:
+    """Name the tick boxes in the language of the answer (a Gradio update)."""
+    return gr.CheckboxGroup(choices=_sign_choices(Language(language)))
+
+
+def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> dict[str, Any]:
+    """Scan; the one place where errors become `gr.Error`."""
+    try:
+        spec = resolve_spec(None)
+        report = scan_photos(files, signs, language, classify, spec)
+    except VetScannerError as error:
+        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
+    return report.to_json()
+
+
+def _photo_file(photo: gr.FileData | dict[str, Any]) -> PhotoFile:
+    # Gradio hands plain dicts to functions registered with gr.api.
+    entry = photo if isinstance(photo, dict) else photo.model_dump()
+    path = Path(entry["path"])
+    return PhotoFile(path, entry.get("orig_name") or path.name)
+
+
+def _sign_choices(language: Language) -> list[tuple[str, str]]:
+    ticked = load_phrases(language).ticked
+    return [(ticked[sign].label, sign.value) for sign in TickedSign]
