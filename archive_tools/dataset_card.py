@@ -56,8 +56,8 @@ configs:
   data_files:
   - split: train
     path:
-    - {folder}*.jpg
-    - {folder}metadata.jsonl
+    - "{folder}*.jpg"
+    - "{folder}metadata.jsonl"
 """
 
 _SPLIT_CARD = """\

@@ -11,8 +11,9 @@ from typing import Any
 from archive_tools.config import DatasetConfig
 
 BASE_MODEL = "stabilityai/stable-diffusion-xl-base-1.0"
-# sd-scripts cuts the long side to 1024 by default, which shrinks every picture that is not square.
-_KOHYA_MAX_BUCKET_PX = 2048
+# sd-scripts cuts the long side to 1024 by default, which shrinks every picture that is not square;
+# the resolution itself must lie between the two.
+_KOHYA_MIN_BUCKET_PX, _KOHYA_MAX_BUCKET_PX = 256, 2048
 
 _KOHYA = """\
 # kohya-ss/sd-scripts. From the unzipped folder:
@@ -27,7 +28,7 @@ shuffle_caption = false
 resolution = {size_px}
 batch_size = 1
 enable_bucket = true
-min_bucket_reso = 256
+min_bucket_reso = {min_bucket_px}
 max_bucket_reso = {max_bucket_px}
 bucket_reso_steps = 64
 bucket_no_upscale = true
@@ -111,7 +112,10 @@ def iter_trainer_configs(config: DatasetConfig, trigger: str) -> Iterator[tuple[
     yield (
         "kohya_dataset.toml",
         _KOHYA.format(
-            base_model=BASE_MODEL, size_px=config.size_px, max_bucket_px=_KOHYA_MAX_BUCKET_PX
+            base_model=BASE_MODEL,
+            size_px=config.size_px,
+            min_bucket_px=min(_KOHYA_MIN_BUCKET_PX, config.size_px),
+            max_bucket_px=max(_KOHYA_MAX_BUCKET_PX, config.size_px),
         ),
     )
     yield "simpletuner_multidatabackend.json", _to_json(_simpletuner_backends(config.size_px))
@@ -149,7 +153,7 @@ def _simpletuner_backends(size_px: int) -> list[dict[str, Any]]:
             "instance_data_dir": "train",
             "caption_strategy": "textfile",
             "resolution": size_px,
-            "resolution_type": "pixel_area",
+            "resolution_type": "pixel",  # of the shorter edge, like the minimum
             "minimum_image_size": size_px,
             "crop": False,
             "cache_dir_vae": "cache/vae",
