@@ -28,7 +28,7 @@ _DECODE_ERRORS = (
     ArithmeticError,
     EOFError,
     MemoryError,
-    NotImplementedError,
+    RuntimeError,  # the AVIF decoder
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
