@@ -1,0 +1,303 @@
+"""Worker processes under attack: each page costs at most itself."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
+from archive_tools.errors import WorkerStartError
+from archive_tools.schema import PageOutcome, PageResult, PageTask, ProbeResult, ProbeTask
+from archive_tools.workers import (
+    Executor,
+    ProcessExecutor,
+    SerialExecutor,
+    map_pages,
+    open_executor,
+)
+from tests import pdf_fixtures
+from tests.commands import REPOSITORY
+from tests.hostile_pdfs import endless_page
+
+KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
+PATIENT = WorkerLimits(page_time_s=300)
+# Far above what an honest page needs, on a loaded machine as well.
+HASTY = WorkerLimits(page_time_s=4)
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scan of eight pages."""
+    path = tmp_path_factory.mktemp("scans") / "scans.pdf"
+    path.write_bytes(pdf_fixtures.colour_jpeg(pages=8))
+    return path
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Blank pages around page 2 (index 1), which never ends."""
+    path = tmp_path_factory.mktemp("endless") / "endless.pdf"
+    path.write_bytes(endless_page(pages_before=1, pages_after=4))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_child_is_left() -> Iterator[None]:
+    """Every test ends without a child process."""
+    yield
+    assert psutil.Process().children() == []
+
+
+def iter_tasks(path: Path, page_count: int) -> Iterator[PageTask]:
+    return (PageTask(path, page_index) for page_index in range(page_count))
+
+
+def probe(executor: Executor, path: Path) -> ProbeResult:
+    ticket = executor.submit(ProbeTask(path, path.stat().st_size))
+    assert executor.wait_for(ticket, timeout_s=120)
+    assert isinstance(ticket.reply, ProbeResult)
+    return ticket.reply
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    give_up_s = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < give_up_s
+        time.sleep(0.02)
+
+
+def kill_busy_worker() -> None:
+    """Kill a child that has used the CPU for a while, as one does that draws the endless page."""
+
+    def find() -> list[psutil.Process]:
+        return [
+            child
+            for child in psutil.Process().children()
+            if child.status() == psutil.STATUS_RUNNING and child.cpu_times().user > 1.5
+        ]
+
+    wait_until(lambda: bool(find()))
+    find()[0].kill()
+
+
+def test_processes_and_serial_give_the_same_in_the_same_order(scans: Path) -> None:
+    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as processes:
+        parallel = list(map_pages(processes, iter_tasks(scans, 8)))
+    with SerialExecutor(DatasetConfig()) as serial:
+        assert parallel == list(map_pages(serial, iter_tasks(scans, 8)))
+    assert [result.page_index for result in parallel] == list(range(8))
+    assert {result.outcome for result in parallel} == {PageOutcome.KEPT}
+
+
+def test_tasks_are_taken_only_a_few_ahead(scans: Path) -> None:
+    taken = 0
+
+    def count_tasks() -> Iterator[PageTask]:
+        nonlocal taken
+        for taken in range(1, 100):
+            yield PageTask(scans, taken % 8, judge_only=True)
+
+    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
+        for given, _ in enumerate(map_pages(executor, count_tasks()), start=1):
+            assert taken - given <= executor.in_flight_limit
+            if given == 20:
+                break
+
+
+def test_endless_page_costs_only_itself(endless: Path) -> None:
+    with ProcessExecutor(KEEP_ALL, HASTY, 2) as executor:
+        results = list(map_pages(executor, iter_tasks(endless, 6)))
+    outcomes = [result.outcome for result in results]
+    assert outcomes == [PageOutcome.KEPT, PageOutcome.FAILED, *[PageOutcome.KEPT] * 4]
+    assert results[1].reason == "took longer than 4 s"
+
+
+def test_slow_consumer_is_no_fault_of_the_pages(scans: Path) -> None:
+    limits = WorkerLimits(page_time_s=2)
+    with ProcessExecutor(DatasetConfig(), limits, 2) as executor:
+        results = map_pages(executor, iter_tasks(scans, 5))
+        first = next(results)
+        time.sleep(3)
+        assert {result.outcome for result in [first, *results]} == {PageOutcome.KEPT}
+
+
+def test_page_is_tried_again_when_its_worker_is_killed(scans: Path) -> None:
+    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
+        results = map_pages(executor, iter_tasks(scans, 8))
+        outcomes = [next(results).outcome]
+        for child in psutil.Process().children():
+            child.kill()
+        outcomes += [result.outcome for result in results]
+    assert outcomes == [PageOutcome.KEPT] * 8
+
+
+def test_page_that_kills_two_workers_is_failed_with_the_signal(endless: Path) -> None:
+    with ProcessExecutor(KEEP_ALL, PATIENT, 1) as executor:
+        tickets = [executor.submit(task) for task in iter_tasks(endless, 4)]
+        assert executor.wait_for(tickets[0], timeout_s=120)
+        for _ in range(2):
+            assert not executor.wait_for(tickets[1], timeout_s=0.1)
+            kill_busy_worker()
+        assert executor.wait_for(tickets[3], timeout_s=120)
+        replies = [ticket.reply for ticket in tickets]
+    assert all(isinstance(reply, PageResult) for reply in replies)
+    assert [reply.outcome for reply in replies if isinstance(reply, PageResult)] == [
+        PageOutcome.KEPT,
+        PageOutcome.FAILED,
+        PageOutcome.KEPT,
+        PageOutcome.KEPT,
+    ]
+    assert isinstance(replies[1], PageResult)
+    assert replies[1].reason == "its worker process died (SIGKILL)"
+
+
+def test_stopped_worker_is_a_late_worker(endless: Path) -> None:
+    with ProcessExecutor(KEEP_ALL, HASTY, 1) as executor:
+        first = executor.submit(PageTask(endless, 0))
+        assert executor.wait_for(first, timeout_s=120)
+        psutil.Process().children()[0].suspend()
+        second = executor.submit(PageTask(endless, 2))
+        third = executor.submit(PageTask(endless, 3))
+        assert executor.wait_for(third, timeout_s=120)
+        assert isinstance(second.reply, PageResult)
+        assert second.reply.outcome is PageOutcome.FAILED
+        assert isinstance(third.reply, PageResult)
+        assert third.reply.outcome is PageOutcome.KEPT
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA works on Linux")
+def test_page_that_wants_too_much_memory_costs_only_itself(scans: Path, tmp_path: Path) -> None:
+    poster = tmp_path / "poster.pdf"
+    poster.write_bytes(pdf_fixtures.poster())
+    with ProcessExecutor(KEEP_ALL, WorkerLimits(page_memory_mb=64), 1) as executor:
+        tasks = [PageTask(poster, 0), PageTask(scans, 0)]
+        greedy, modest = map_pages(executor, tasks)
+        workers = psutil.Process().children()
+    assert (greedy.outcome, modest.outcome) == (PageOutcome.FAILED, PageOutcome.KEPT)
+    assert greedy.reason == "needs more than the 64 MB of memory it may take"
+    assert len(workers) == 1
+
+
+def test_probe_hashes_the_file(scans: Path) -> None:
+    with open_executor(DatasetConfig(), RunOptions(workers=1)) as executor:
+        found = probe(executor, scans)
+    assert found.failure is None
+    assert found.page_count == 8
+    assert found.sha256 == hashlib.sha256(scans.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_probe_says_what_is_wrong(workers: int, tmp_path: Path) -> None:
+    page = tmp_path / "page.pdf"
+    page.write_bytes(pdf_fixtures.html_named_pdf())
+    with open_executor(DatasetConfig(), RunOptions(workers=workers)) as executor:
+        failure = probe(executor, page).failure
+        gone = probe_missing(executor, tmp_path / "gone.pdf").failure
+    assert failure is not None
+    assert "page.pdf is not a PDF" in failure
+    assert gone is not None
+    assert str(tmp_path) not in failure + gone
+
+
+def probe_missing(executor: Executor, path: Path) -> ProbeResult:
+    ticket = executor.submit(ProbeTask(path, 0))
+    assert executor.wait_for(ticket, timeout_s=120)
+    assert isinstance(ticket.reply, ProbeResult)
+    return ticket.reply
+
+
+def test_password_stands_in_no_process_list() -> None:
+    with ProcessExecutor(DatasetConfig(password="sesame"), PATIENT, 1):
+        [child] = psutil.Process().children()
+        wait_until(lambda: "archive_tools.worker" in child.cmdline())
+        assert "sesame" not in str(child.cmdline()) + str(child.environ())
+
+
+def test_interrupt_ends_busy_workers(endless: Path) -> None:
+    def interrupt() -> Iterator[PageTask]:
+        yield PageTask(endless, 1)
+        yield PageTask(endless, 1)
+        raise KeyboardInterrupt
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        ProcessExecutor(KEEP_ALL, PATIENT, 2) as executor,
+    ):
+        list(map_pages(executor, interrupt()))
+    assert psutil.Process().children() == []
+
+
+def test_worker_that_cannot_start_is_an_error_and_no_endless_loop(
+    scans: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        pytest.raises(WorkerStartError, match="exit status 1"),
+        ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor,
+    ):
+        list(map_pages(executor, iter_tasks(scans, 2)))
+
+
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "strangers"),
+    [
+        ("archive_tools.worker", {"gradio", "spaces", "torch", "transformers", "app"}),
+        ("archive_tools.cli", {"gradio", "spaces", "torch", "pymupdf", "cv2", "pypdfium2"}),
+    ],
+)
+def test_processes_import_only_their_own(module: str, strangers: set[str]) -> None:
+    loaded = run_python(f"import sys, {module}; print(*sys.modules)").stdout.split()
+    assert module in loaded
+    assert strangers & set(loaded) == set()
+
+
+PARENT = """
+import sys, threading, time
+from pathlib import Path
+from archive_tools.config import DatasetConfig, WorkerLimits
+from archive_tools.schema import PageTask
+from archive_tools.workers import ProcessExecutor
+
+def work():
+    limits = WorkerLimits(page_time_s=float(sys.argv[3]))
+    executor = ProcessExecutor(DatasetConfig(), limits, 1)
+    first = executor.submit(PageTask(Path(sys.argv[1]), 0))
+    executor.wait_for(first, 120)
+    executor.submit(PageTask(Path(sys.argv[1]), 1))
+    print("busy", flush=True)
+    time.sleep(600)
+
+work() if sys.argv[2] == "main" else threading.Thread(target=work).start()
+"""
+
+
+@pytest.mark.parametrize(("thread", "page_time_s"), [("main", "300"), ("other", "1")])
+def test_busy_worker_does_not_outlive_its_parent(
+    thread: str, page_time_s: str, endless: Path
+) -> None:
+    """From a web server's thread the kernel's tie cannot be used: then the alarm ends it."""
+    parent = psutil.Popen(
+        [sys.executable, "-c", PARENT, str(endless), thread, page_time_s],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+    )
+    assert parent.stdout.readline() == b"busy\n"
+    [worker] = parent.children()
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    wait_until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
