@@ -1,0 +1,232 @@
+"""Load, infer, unload: at run time the only door to torch and transformers.
+
+Both are imported inside functions, so that importing this module costs nothing and a Space can
+import `spaces` first. No model outlives its `with` block.
+"""
+
+import ctypes
+import gc
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vetscanner.errors import InferenceError, ModelLoadError
+from vetscanner.model_specs import ModelSpec
+from vetscanner.schema import Classification, Device, Prediction, SignClass
+
+if TYPE_CHECKING:
+    from transformers import BaseImageProcessor, PreTrainedModel
+
+TorchDevice = Literal["cpu", "cuda"]
+# Bounds the memory of a request with many photos; larger batches are no faster on two cores.
+BATCH_SIZE = 8
+
+
+class Classifier:
+    """A loaded model; usable only inside the `with` block of `open_classifier`."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        device: TorchDevice,
+        network: "PreTrainedModel",
+        preprocessor: "BaseImageProcessor",
+    ) -> None:
+        """Keep the loaded parts; see `open_classifier`."""
+        self._spec = spec
+        self._device = device
+        self._network: PreTrainedModel | None = network
+        self._preprocessor = preprocessor
+        self._columns = _sign_columns(spec, network.config.id2label or {})
+
+    def predict(self, photos: Sequence[NDArray[np.uint8]]) -> tuple[Prediction, ...]:
+        """Look at photos.
+
+        Args:
+            photos: uint8 RGB arrays (H, W, 3), upright.
+
+        Returns:
+            Calibrated probabilities over all sign classes, one for each photo, in order.
+
+        Raises:
+            InferenceError: When the model fails, answers with no numbers, or is closed already.
+        """
+        network = self._network
+        if network is None:
+            message = "The model is unloaded already: call predict inside the with block."
+            raise InferenceError(message)
+        try:
+            batches = [
+                self._logits(network, photos[start : start + BATCH_SIZE])
+                for start in range(0, len(photos), BATCH_SIZE)
+            ]
+        except (RuntimeError, MemoryError) as error:
+            message = (
+                f"The model failed on {self._device} ({type(error).__name__}: {error}). "
+                "Try again with fewer photos, or with the device cpu."
+            )
+            raise InferenceError(message) from error
+        return tuple(self._to_prediction(row) for batch in batches for row in batch)
+
+    def close(self) -> None:
+        """Let go of the network; `predict` fails from now on."""
+        self._network = None
+
+    def _logits(
+        self, network: "PreTrainedModel", photos: Sequence[NDArray[np.uint8]]
+    ) -> NDArray[np.float64]:
+        """Return logits, float64 (photos, labels)."""
+        import torch
+
+        inputs = self._preprocessor(
+            list(photos), return_tensors="pt", input_data_format="channels_last"
+        )["pixel_values"]
+        with torch.inference_mode():
+            pixels = inputs.to(self._device)
+            logits = network(pixel_values=pixels).logits.float()
+            if self._spec.mirror:
+                mirrored = network(pixel_values=pixels.flip(-1)).logits.float()
+                logits = (logits + mirrored) / 2
+            return cast("NDArray[np.float64]", logits.cpu().double().numpy())
+
+    def _to_prediction(self, logits: NDArray[np.float64]) -> Prediction:
+        """Turn the logits (labels,) of one photo into calibrated probabilities of the signs."""
+        if not np.isfinite(logits).all():
+            message = (
+                "The model gave no numbers for a photo: check the model or use the bundled one."
+            )
+            raise InferenceError(message)
+        scaled = np.exp((logits - logits.max()) / self._spec.temperature)
+        totals = self._columns @ (scaled / scaled.sum())
+        return Prediction(
+            {sign: float(total) for sign, total in zip(SignClass, totals, strict=True)}
+        )
+
+
+@contextmanager
+def open_classifier(spec: ModelSpec, device: TorchDevice = "cpu") -> Iterator[Classifier]:
+    """Load a model, yield it, and unload it whatever happens.
+
+    Args:
+        spec: Which model.
+        device: "cpu" never touches CUDA.
+
+    Raises:
+        ModelLoadError: When the weights or settings cannot be loaded.
+    """
+    # What exists already is frozen, so that the collection at the end looks only at what the
+    # model brought along: a full one takes longer than loading does.
+    gc.freeze()
+    try:
+        classifier = Classifier(spec, device, _load_network(spec, device), _load_preprocessor(spec))
+        try:
+            yield classifier
+        finally:
+            _unload(classifier, device)
+    finally:
+        gc.unfreeze()
+
+
+def classify(
+    photos: Sequence[NDArray[np.uint8]], spec: ModelSpec, device: Device, device_reason: str
+) -> Classification:
+    """Load the model, look at the photos, unload the model: the story of one request.
+
+    Args:
+        photos: uint8 RGB arrays (H, W, 3), upright.
+        spec: Which model.
+        device: Where to run.
+        device_reason: Why there, in plain words; handed on to the report.
+
+    Raises:
+        ModelLoadError: When the model cannot be loaded.
+        InferenceError: When the model fails on the photos.
+    """
+    torch_device: TorchDevice = "cuda" if device is Device.GPU else "cpu"
+    start = time.perf_counter()
+    with open_classifier(spec, torch_device) as classifier:
+        loaded = time.perf_counter()
+        predictions = classifier.predict(photos)
+        inferred = time.perf_counter()
+    unloaded = time.perf_counter()
+    return Classification(
+        predictions=predictions,
+        model_id=spec.model_id,
+        revision=spec.revision,
+        calibrated=spec.calibrated,
+        device=device,
+        device_reason=device_reason,
+        load_s=loaded - start,
+        infer_s=inferred - loaded,
+        unload_s=unloaded - inferred,
+    )
+
+
+def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
+    """Build the network without memory, then put the weights straight where they belong."""
+    import torch
+    from accelerate import init_empty_weights, load_checkpoint_in_model
+    from transformers import AutoConfig, AutoModelForImageClassification
+
+    build: Any = AutoModelForImageClassification.from_config
+    try:
+        config = AutoConfig.from_pretrained(spec.path, local_files_only=True)
+        with init_empty_weights():
+            network = build(config)
+        load_checkpoint_in_model(
+            network, str(spec.path), device_map={"": device}, dtype=torch.float32, strict=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
+        raise ModelLoadError(message) from error
+    return cast("PreTrainedModel", network.eval())
+
+
+def _load_preprocessor(spec: ModelSpec) -> "BaseImageProcessor":
+    """Load the preprocessor in its Pillow form: the same on every machine, no torchvision."""
+    from transformers import AutoImageProcessor
+
+    load: Any = AutoImageProcessor.from_pretrained
+    try:
+        preprocessor = load(spec.path, backend="pil", local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        message = f"Cannot load the preprocessor of {spec.model_id} from {spec.path}: {error}"
+        raise ModelLoadError(message) from error
+    return cast("BaseImageProcessor", preprocessor)
+
+
+def _unload(classifier: Classifier, device: TorchDevice) -> None:
+    """Give the memory of the model back to the machine."""
+    network = classifier._network
+    classifier.close()
+    if network is not None and device == "cuda":
+        network.cpu()
+    del network
+    gc.collect()
+    if device == "cuda":
+        import torch
+
+        torch.cuda.empty_cache()
+    _trim_heap()
+
+
+def _trim_heap() -> None:
+    """Return freed pages to the system; only glibc keeps them otherwise."""
+    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _sign_columns(
+    spec: ModelSpec, id2label: Mapping[int, str] | Mapping[str, str]
+) -> NDArray[np.float64]:
+    """Return the 0/1 matrix (signs, labels) that adds up the labels of each sign."""
+    columns = np.zeros((len(SignClass), len(id2label)))
+    signs = list(SignClass)
+    for index, label in id2label.items():
+        columns[signs.index(spec.labels[label]), int(index)] = 1.0
+    return columns
