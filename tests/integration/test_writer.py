@@ -1,14 +1,20 @@
 """The dataset ZIP: layout, bytes, kill and resume, bad disks."""
 
 import csv
+import errno
+import gc
 import hashlib
 import io
 import json
+import os
+import resource
 import shutil
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +22,7 @@ import pytest
 from PIL import Image
 
 from archive_tools.config import DatasetConfig
+from archive_tools.disk_errors import explained_disk_errors
 from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.schema import (
     DocumentDetails,
@@ -524,3 +531,78 @@ class TestBadPlaces:
     def test_a_folder_in_its_place(self, tmp_path: Path) -> None:
         with pytest.raises(DatasetWriteError, match="is a folder"):
             self.open_at(tmp_path)
+
+
+@contextmanager
+def file_size_limit(limit_bytes: int) -> Iterator[None]:
+    """A disk that takes no more, as real as the operating system can make it without a mount."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class TestDiskFull:
+    # From the first journal line over every page to the directory at the very end.
+    LIMITS_BYTES = (100, 700, *range(2_000, 46_000, 4_000), *range(44_500, 52_000, 500), -1)
+
+    @pytest.mark.parametrize("limit_bytes", LIMITS_BYTES)
+    def test_stays_resumable(self, tmp_path: Path, whole: Path, limit_bytes: int) -> None:
+        out = tmp_path / "dataset.zip"
+        limit_bytes %= whole.stat().st_size
+        with (
+            file_size_limit(limit_bytes),
+            pytest.raises(DatasetWriteError, match=r"dataset\.zip has become larger than"),
+        ):
+            build(out)
+        assert not out.exists()
+        build(out, resume=True)
+        assert out.read_bytes() == whole.read_bytes()
+        assert [path.name for path in tmp_path.iterdir()] == ["dataset.zip"]
+
+    @pytest.mark.parametrize(
+        ("number", "message"),
+        [
+            (errno.ENOSPC, r"^The disk is full: \d+ MB are free where d\.zip .* --resume"),
+            (errno.EDQUOT, "^The disk is full"),
+            (errno.EACCES, r"^There is no permission to write d\.zip .* another output file"),
+            (errno.EROFS, "^There is no permission"),
+            (errno.EIO, "cannot be written: Input/output error.* Check the disk"),
+        ],
+    )
+    def test_each_reason_has_its_advice(self, tmp_path: Path, number: int, message: str) -> None:
+        with (
+            pytest.raises(DatasetWriteError, match=message),
+            explained_disk_errors(tmp_path / "d.zip"),
+        ):
+            raise OSError(number, os.strerror(number))
+
+
+class TestMemory:
+    def test_a_page_leaves_nothing_behind(self, tmp_path: Path) -> None:
+        """Python's own count of what is held, after 100 pages and after 500."""
+        source = make_source("long.pdf", 500)
+        record = make_record(1)
+        with open_dataset_writer(tmp_path / "dataset.zip", CONFIG, False) as writer:
+            writer.begin_source(source)
+
+            def add_pages(first: int, stop: int) -> int:
+                for index in range(first, stop):
+                    page = PageResult(index, PageOutcome.KEPT, 9, 9, 60.0, 60.0, "", (record,))
+                    writer.add_page(source, page)
+                gc.collect()
+                return tracemalloc.get_traced_memory()[0]
+
+            tracemalloc.start()
+            try:
+                growth_bytes = -add_pages(0, 100) + add_pages(100, 500)
+                tracemalloc.reset_peak()
+                held_bytes, _ = tracemalloc.get_traced_memory()
+                writer.finish()
+                finish_bytes = tracemalloc.get_traced_memory()[1] - held_bytes
+            finally:
+                tracemalloc.stop()
+        assert growth_bytes < 20_000  # 50 bytes a page; its two entries in zipfile take 800
+        assert finish_bytes < 300_000
