@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from gradio_client import Client, handle_file
 
+from tests.api_calls import wait_for_answers
 from tests.commands import count_pages
 from tests.sample_files import (
     BAD_PDFS,
@@ -46,7 +47,7 @@ def server_stays_up(served_app: ServedApp) -> Iterator[None]:
 def ask(client: Client, api_name: str, **arguments: Any) -> tuple[Any, str]:
     """Return the last answer (None when refused) and everything said, as one text."""
     try:
-        answer = list(client.submit(api_name=api_name, **arguments))[-1]
+        answer = wait_for_answers(client.submit(api_name=api_name, **arguments))[-1]
     except Exception as error:  # noqa: BLE001 - the client raises several kinds; the text counts
         return None, str(error)
     return answer, json.dumps(answer, ensure_ascii=False)
@@ -95,7 +96,7 @@ def test_good_pdf_beside_a_bad_one_is_built(client: Client, kind: str, tmp_path:
     assert answer is not None, said
     out, report = answer
     assert Path(out).stat().st_size > 10_000
-    assert count_pages(report)[1] == 1
+    assert count_pages(report)[1] >= 1
     assert report["status"] == "partial"
     assert bad.name in json.dumps(report["source_failures"] + report["page_failures"])
 

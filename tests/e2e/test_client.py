@@ -13,6 +13,7 @@ import pytest
 from gradio_client import Client, handle_file
 from PIL import Image
 
+from tests.api_calls import wait_for_answers
 from tests.commands import count_pages, run_command
 from tests.sample_files import LION_PHOTO, draw_photo, draw_sideways_photo, write_bad_pdf, write_pdf
 from tests.scan_report import LEAST_LEVELS, check_report, is_at_least
@@ -45,8 +46,7 @@ def triage(client: Client, *photos: Path, **options: Any) -> dict[str, Any]:
 def build_dataset(client: Client, *sources: Path, **options: Any) -> list[Any]:
     """Call /build_dataset with files and return everything that it yields."""
     files = [handle_file(str(path)) for path in sources]
-    job = client.submit(files=files, api_name="/build_dataset", **options)
-    return list(job)
+    return wait_for_answers(client.submit(files=files, api_name="/build_dataset", **options))
 
 
 def test_the_two_endpoints_and_no_other_are_named(client: Client) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from gradio_client import Client, handle_file
 
+from tests.api_calls import wait_for_answers
 from tests.sample_files import draw_photo, write_pdf
 from tests.served_app import ServedApp, serve_app
 
@@ -57,7 +58,7 @@ def triage(client: Client, photo: Path) -> None:
 
 
 def build_dataset(client: Client, source: Path) -> None:
-    list(client.submit(files=[handle_file(str(source))], api_name="/build_dataset"))
+    wait_for_answers(client.submit(files=[handle_file(str(source))], api_name="/build_dataset"))
 
 
 def test_memory_returns_after_triage(quiet_app: ServedApp, client: Client, tmp_path: Path) -> None:
