@@ -233,5 +233,6 @@ def _region_cell(image: StoredImage) -> str:
 
 def _csv_row(cells: Iterable[object]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(cells)
+    # Lines end in CRLF (RFC 4180): with "\n" alone, csv leaves a "\r" in a name unquoted.
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
     return text.getvalue().encode()

@@ -4,7 +4,6 @@
 The partial file becomes the dataset by a rename; no second copy is ever made.
 """
 
-import io
 import json
 import os
 from collections.abc import Iterator
@@ -13,14 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from PIL import Image, UnidentifiedImageError
-
 from archive_tools import __version__, manifest
 from archive_tools.captions import caption_fields, check_caption, clean_trigger, render_caption
 from archive_tools.config import DatasetConfig
 from archive_tools.dataset_card import render_dataset_card, render_split_card
 from archive_tools.disk_errors import check_place, explained_disk_errors
 from archive_tools.errors import DatasetWriteError
+from archive_tools.image_check import check_image
 from archive_tools.journal import (
     Journal,
     PageDone,
@@ -190,7 +188,7 @@ class DatasetWriter:
 
     def _add_image(self, source: Source, result: PageResult, record: Record) -> StoredImage:
         stem = f"train/{self._image_count + 1:06d}"
-        _check_image(record, f"page {result.page_number} of {source.name!r}")
+        check_image(record, f"page {result.page_number} of {source.name!r}")
         fields = caption_fields(source.details, result.page_number, self._trigger)
         caption = render_caption(self._config.caption, fields)
         x0, y0, x1, y1 = map(int, record.bbox)
@@ -332,20 +330,6 @@ def _page_done(result: PageResult, images: tuple[StoredImage, ...], end_offset: 
         images=images,
         end_offset=end_offset,
     )
-
-
-def _check_image(record: Record, origin: str) -> None:
-    """Read the header only: decoding every image again would cost as much as making it."""
-    try:
-        with Image.open(io.BytesIO(record.jpeg), formats=("JPEG",)) as image:
-            is_right = image.size == (record.width, record.height) and image.mode == "RGB"
-    except UnidentifiedImageError:
-        is_right = False
-    if not is_right or not record.jpeg.endswith(b"\xff\xd9"):
-        raise DatasetWriteError(
-            f"The image of {origin} is no whole RGB JPEG of {record.width}x{record.height} "
-            "pixels. This is a fault of the program: please report it with the file."
-        )
 
 
 def _open_partial(path: Path) -> BinaryIO:

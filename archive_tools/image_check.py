@@ -1,0 +1,35 @@
+"""A last look at each image before it goes into a dataset."""
+
+import io
+
+from PIL import Image, UnidentifiedImageError
+
+from archive_tools.errors import DatasetWriteError
+from archive_tools.schema import Record
+
+_END_OF_IMAGE = b"\xff\xd9"
+
+
+def check_image(record: Record, origin: str) -> None:
+    """Check that an image is the JPEG that it claims to be.
+
+    Only the header and the end are read: decoding every image again would cost as much as making
+    it.
+
+    Args:
+        record: The image.
+        origin: Where it comes from, for people.
+
+    Raises:
+        DatasetWriteError: It is torn, of another size, or no RGB JPEG.
+    """
+    try:
+        with Image.open(io.BytesIO(record.jpeg), formats=("JPEG",)) as image:
+            is_right = image.size == (record.width, record.height) and image.mode == "RGB"
+    except UnidentifiedImageError:
+        is_right = False
+    if not is_right or not record.jpeg.endswith(_END_OF_IMAGE):
+        raise DatasetWriteError(
+            f"The image of {origin} is no whole RGB JPEG of {record.width}x{record.height} "
+            "pixels. This is a fault of the program: please report it with the file."
+        )
