@@ -169,7 +169,7 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
 
 def _told(finding: Finding, phrases: Phrases) -> str:
     name = phrases.signs[finding.sign].name
-    return f"{name} {phrases.labels['not_excluded']}" if finding.is_faint else name
+    return phrases.labels["not_excluded"].format(name=name) if finding.is_faint else name
 
 
 def _first_steps(

@@ -1,0 +1,223 @@
+"""One scan from files to the report, with a model that answers as told."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from vetscanner.config import MAX_PHOTOS
+from vetscanner.errors import InvalidOptionError, InvalidPhotoError
+from vetscanner.model_specs import ModelSpec
+from vetscanner.pipeline import PhotoFile, scan_photos
+from vetscanner.report import ScanReport
+from vetscanner.report_text import WIDTH, report_text
+from vetscanner.schema import Classification, Device, Language, Prediction, SignClass
+
+SPEC = ModelSpec(
+    model_id="told",
+    revision="1",
+    path=Path(),
+    temperature=1.0,
+    unclear_below=0.5,
+    alarm_thresholds={SignClass.FOOT_AND_MOUTH: 0.1, SignClass.LUMPY_SKIN: 0.1},
+    calibrated=True,
+    labels={},
+)
+REPORT_KEYS = {
+    *("level", "headline", "findings", "first_steps", "call", "abstained", "signs_used", "photos"),
+    *("model", "device", "device_reason", "timings_s", "sources", "disclaimer", "photo_errors"),
+}
+
+
+class ToldModel:
+    """Gives the probabilities it was told, one set for each photo, and counts its calls."""
+
+    def __init__(self, *answers: dict[str, float]) -> None:
+        self.answers = answers
+        self.calls = 0
+
+    def __call__(self, photos: Sequence[NDArray[np.uint8]], spec: ModelSpec) -> Classification:
+        self.calls += 1
+        assert spec is SPEC
+        predictions = tuple(
+            Prediction({sign: answer.get(sign, 0.0) for sign in SignClass})
+            for _, answer in zip(photos, self.answers, strict=True)
+        )
+        return Classification(
+            predictions, "told", "1", True, Device.CPU, "no GPU in a test", 0.5, 0.25, 0.125
+        )
+
+
+@pytest.fixture
+def photo_file(tmp_path: Path) -> Callable[..., PhotoFile]:
+    """Writes a photo: sharp, unless `brightness` says that it is dark."""
+
+    def write(name: str = "cow.jpg", brightness: int = 255) -> PhotoFile:
+        pixels = np.random.default_rng(0).integers(0, brightness, (200, 300, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / name)
+        return PhotoFile(tmp_path / name, name)
+
+    return write
+
+
+@pytest.fixture
+def bad_file(tmp_path: Path) -> PhotoFile:
+    """A text with a photo's name."""
+    (tmp_path / "bad.jpg").write_text("not a photo")
+    return PhotoFile(tmp_path / "bad.jpg", "bad.jpg")
+
+
+def scan(
+    files: Sequence[PhotoFile], *answers: dict[str, float], signs: str = "", language: str = "en"
+) -> ScanReport:
+    return scan_photos(files, signs.split(), language, ToldModel(*answers), SPEC)
+
+
+def test_json_has_the_documented_shape(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan([photo_file()], {"lumpy_skin": 0.8, "skin_crust": 0.2}, signs="fever")
+    content: dict[str, Any] = json.loads(json.dumps(report.to_json()))
+    assert set(content) == REPORT_KEYS
+    assert content["level"] == "emergency"
+    assert content["findings"] == [
+        {
+            "sign": "lumpy_skin",
+            "name": "signs like lumpy skin disease",
+            "probability": 0.8,
+            "notifiable": True,
+            "zoonotic": False,
+            "differentials": content["findings"][0]["differentials"],
+        }
+    ]
+    assert content["signs_used"] == ["fever"]
+    assert content["abstained"] is None
+    [photo] = content["photos"]
+    assert (photo["name"], photo["width"], photo["height"]) == ("cow.jpg", 300, 200)
+    assert (photo["quality"], photo["heatmap"]) == ("good", None)
+    assert photo["probabilities"]["skin_crust"] == 0.2
+    assert set(photo["probabilities"]) == set(SignClass)
+    assert content["model"] == {"id": "told", "revision": "1", "calibrated": True}
+    assert (content["device"], content["device_reason"]) == ("cpu", "no GPU in a test")
+    assert content["timings_s"] == {"load": 0.5, "infer": 0.25, "unload": 0.125}
+    assert content["photo_errors"] == []
+
+
+def test_bad_photo_costs_only_itself(
+    photo_file: Callable[..., PhotoFile], bad_file: PhotoFile
+) -> None:
+    report = scan([bad_file, photo_file()], {"eye": 0.9})
+    assert report.level == "same_day"
+    assert [photo.name for photo in report.photos] == ["cow.jpg"]
+    [error] = report.to_json()["photo_errors"]
+    assert error["name"] == "bad.jpg"
+    assert error["message"].startswith("bad.jpg: ")
+
+
+def test_without_a_readable_photo_no_model_runs(bad_file: PhotoFile) -> None:
+    model = ToldModel()
+    report = scan_photos([bad_file], ["down"], "en", model, SPEC)
+    assert model.calls == 0
+    content = report.to_json()
+    assert content["level"] == "emergency"
+    assert (content["photos"], content["device"], content["model"]["id"]) == ([], None, None)
+    assert "ticked signs alone" in content["headline"]
+    assert "no visible sign" not in json.dumps(content).lower()
+
+
+def test_all_bad_photos_are_all_named(bad_file: PhotoFile, tmp_path: Path) -> None:
+    missing = PhotoFile(tmp_path / "missing.jpg", "missing.jpg")
+    with pytest.raises(InvalidPhotoError, match=r"bad\.jpg: [^\n]+\nmissing\.jpg: "):
+        scan([bad_file, missing])
+
+
+def test_nothing_at_all_is_explained() -> None:
+    with pytest.raises(InvalidPhotoError, match="add a photo"):
+        scan([])
+
+
+@pytest.mark.parametrize(
+    ("signs", "language", "named"),
+    [
+        (["hiccups"], "en", r"sign 'hiccups'.*down, hard_breathing.*mouth_sores"),
+        ([], "tlh", r"language 'tlh'.*en, de, fr, ru"),
+    ],
+)
+def test_unknown_options_say_what_is_allowed(signs: list[str], language: str, named: str) -> None:
+    with pytest.raises(InvalidOptionError, match=named):
+        scan_photos([], signs, language, ToldModel(), SPEC)
+
+
+def test_too_many_photos_are_refused_before_any_is_read(tmp_path: Path) -> None:
+    files = [PhotoFile(tmp_path / "never_read.jpg", "x")] * (MAX_PHOTOS + 1)
+    with pytest.raises(InvalidOptionError, match=f"at most {MAX_PHOTOS}"):
+        scan(files)
+
+
+def test_healthy_looking_says_no_visible_sign(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan([photo_file()], {"no_visible_sign": 1.0})
+    assert (report.level, report.findings) == ("monitor", ())
+    assert "No visible sign found" in report.headline
+    assert not re.search(r"\bhealthy\b", json.dumps(report.to_json()), re.I)
+
+
+def test_faint_alarm_is_told_as_not_excluded(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan([photo_file()], {"no_visible_sign": 0.8, "foot_and_mouth": 0.2})
+    assert report.level == "same_day"
+    assert "Signs like foot-and-mouth disease cannot be ruled out." in report.headline
+    assert "official vet" in report.call
+    assert report.first_steps[0].startswith("Phone your state veterinary service")
+
+
+def test_retake_comes_first_only_where_nothing_else_is_known(
+    photo_file: Callable[..., PhotoFile],
+) -> None:
+    dark = photo_file("dark.jpg", brightness=30)
+    alone = scan([dark], {"no_visible_sign": 1.0})
+    assert (alone.level, alone.abstained) == ("retake_photo", "dark")
+    assert "daylight" in alone.first_steps[0]
+    bleeding = scan([dark], {"no_visible_sign": 1.0}, signs="heavy_bleeding drooling")
+    assert (bleeding.level, bleeding.abstained) == ("emergency", "dark")
+    assert bleeding.first_steps[0].startswith("Press a clean cloth")
+    assert bleeding.first_steps[1].startswith("Phone your state veterinary service")
+    assert "daylight" in bleeding.first_steps[-1]
+
+
+def test_poor_photo_beside_a_good_one_gets_its_advice(
+    photo_file: Callable[..., PhotoFile],
+) -> None:
+    dark, good = photo_file("dark.jpg", brightness=30), photo_file()
+    report = scan([dark, good], {"no_visible_sign": 1.0}, {"eye": 0.9})
+    assert (report.level, report.abstained) == ("same_day", None)
+    assert "daylight" in report.first_steps[-1]
+
+
+def test_statements_without_a_source_are_marked(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan([photo_file()], {"foot_and_mouth": 0.9})
+    marked = [step for step in report.first_steps if step.endswith(" *")]
+    assert [step.split()[0] for step in marked] == ["Keep", "Disinfect"]
+    assert any("gov.uk" in source for source in report.sources)
+    assert report.sources[-1].startswith("* ")
+    assert len(set(report.sources)) == len(report.sources)
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("top", SignClass)
+def test_text_report_leads_with_the_level_in_every_language(
+    photo_file: Callable[..., PhotoFile], bad_file: PhotoFile, language: Language, top: SignClass
+) -> None:
+    answer = {str(top): 0.91, "lumpy_skin": 0.09} if top != "lumpy_skin" else {"lumpy_skin": 1.0}
+    report = scan([photo_file(), bad_file], answer, signs="lame", language=language)
+    lines = report_text(report).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert "\n".join(lines).startswith(report.headline[:40])
+    text = " ".join(" ".join(lines).split())
+    for expected in (*report.first_steps, report.call, "cow.jpg: 300 x 200", "bad.jpg: "):
+        assert expected in text
+    if report.findings:
+        assert "91 %" in text or "100 %" in text
+    assert "{" not in text
