@@ -1,0 +1,205 @@
+"""What `python -m archive_tools` promises beyond the acceptance tests: streams, status, signals."""
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from archive_tools.cli import make_parser
+from archive_tools.progress_line import CLEAR_LINE, ProgressLine
+from archive_tools.schema import PageCounts, Progress
+from tests import pdf_fixtures
+from tests.commands import REPOSITORY, build_command, run_command
+from tests.hostile_pdfs import endless_page
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Path:
+    """Two scanned pages."""
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(pdf_fixtures.colour_jpeg(pages=2))
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where the dataset goes, in a folder of its own."""
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "dataset.zip"
+
+
+def list_names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        build_command("archive_tools", *arguments),
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def start_endless(tmp_path: Path, out: Path) -> subprocess.Popen[str]:
+    """Start a build, and return when its first page is done and its second will never be."""
+    endless = tmp_path / "endless.pdf"
+    endless.write_bytes(endless_page(pages_before=1, pages_after=1))
+    process = start("build", endless, "--out", out, "--workers", "1")
+    journal = out.with_name("dataset.zip.journal")
+    give_up_s = time.monotonic() + 60
+    while not journal.exists() or b"PageDone" not in journal.read_bytes():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < give_up_s
+        time.sleep(0.05)
+    return process
+
+
+def test_score_writes_names_that_no_spreadsheet_runs(tmp_path: Path) -> None:
+    formula = tmp_path / "=cmd|' 'A0.pdf"
+    formula.write_bytes(pdf_fixtures.blank())
+    ended = run_command("archive_tools", "score", formula)
+    assert ended.status == 0, ended.stderr
+    [row] = csv.DictReader(io.StringIO(ended.stdout))
+    assert row["file"] == "'=cmd|' 'A0.pdf"
+    assert (row["decision"], row["page_number"]) == ("dropped", "1")
+
+
+def test_score_of_a_failed_page_has_empty_figures(tmp_path: Path, scan: Path) -> None:
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(pdf_fixtures.broken_jpeg())
+    table = tmp_path / "pages.csv"
+    ended = run_command("archive_tools", "score", broken, scan, "--out", table)
+    assert (ended.status, ended.stdout) == (1, "")
+    first, *others = csv.DictReader(io.StringIO(table.read_text(encoding="utf-8")))
+    assert (first["decision"], first["sigma"], first["score"]) == ("failed", "", "")
+    assert first["reason"]
+    assert [row["decision"] for row in others] == ["kept", "kept"]
+    assert list_names(tmp_path) == ["broken.pdf", "pages.csv", "scan.pdf"]
+
+
+def test_score_of_nothing_usable_ends_with_two(tmp_path: Path) -> None:
+    ended = run_command("archive_tools", "score", tmp_path / "missing.pdf")
+    assert ended.status == 2
+    assert "missing.pdf" in ended.stderr
+
+
+def test_score_into_a_missing_folder_is_explained(tmp_path: Path, scan: Path) -> None:
+    ended = run_command("archive_tools", "score", scan, "--out", tmp_path / "no" / "pages.csv")
+    assert ended.status == 2
+    assert "cannot be written" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_reader_that_leaves_early_is_no_error(scan: Path) -> None:
+    command = [*build_command("archive_tools", "score", *[scan] * 3), "--workers", "1"]
+    process = subprocess.Popen(
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    process.wait()
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors
+
+
+def test_dataset_may_have_any_name(scan: Path, out: Path) -> None:
+    ended = run_command("archive_tools", "build", scan, "--out", out.with_name("data"), "--json")
+    assert ended.status == 0, ended.stderr
+    assert zipfile.is_zipfile(out.with_name("data"))
+
+
+def test_time_limit_is_an_option(tmp_path: Path, out: Path) -> None:
+    endless = tmp_path / "endless.pdf"
+    endless.write_bytes(endless_page(pages_after=1))
+    arguments = ["--page-time-limit", "3", "--filter", "none", "--json"]
+    ended = run_command("archive_tools", "build", endless, "--out", out, *arguments)
+    assert ended.status == 1, ended.stderr
+    [failure] = ended.read_json()["page_failures"]
+    assert (failure["page_number"], failure["reason"]) == (1, "took longer than 3 s")
+
+
+def test_layer_is_hidden(tmp_path: Path) -> None:
+    layered = tmp_path / "layered.pdf"
+    layered.write_bytes(pdf_fixtures.layered())
+    sigmas = []
+    for options in ([], ["--hide-layer", "OCR", "--hide-layer", "Watermark"]):
+        ended = run_command("archive_tools", "score", layered, *options)
+        [row] = csv.DictReader(io.StringIO(ended.stdout))
+        sigmas.append(float(row["sigma"]))
+    plain = tmp_path / "plain.pdf"
+    plain.write_bytes(pdf_fixtures.colour_jpeg())
+    [row] = csv.DictReader(io.StringIO(run_command("archive_tools", "score", plain).stdout))
+    assert sigmas[1] == pytest.approx(float(row["sigma"]), abs=0.5)
+    assert abs(sigmas[0] - sigmas[1]) > 1
+
+
+def test_ctrl_c_keeps_the_partial_and_says_how_to_go_on(tmp_path: Path, out: Path) -> None:
+    process = start_endless(tmp_path, out)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "--resume" in stderr
+    assert "Traceback" not in stderr
+    assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
+
+
+def test_sigterm_ends_in_order(tmp_path: Path, out: Path) -> None:
+    process = start_endless(tmp_path, out)
+    process.terminate()
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in stderr
+    assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
+
+
+def test_two_runs_do_not_write_one_dataset(tmp_path: Path, scan: Path, out: Path) -> None:
+    process = start_endless(tmp_path, out)
+    second = run_command("archive_tools", "build", scan, "--out", out)
+    process.terminate()
+    process.communicate(timeout=60)
+    assert second.status == 2
+    assert "Another run" in second.stderr
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+def test_progress_is_one_line_on_a_terminal() -> None:
+    leader, follower = os.openpty()
+    progress = Progress("a.pdf", 1, 2, 3, 4, PageCounts(kept=2, dropped=1), 1.5)
+    with os.fdopen(follower, "w") as terminal, ProgressLine(terminal) as line:
+        line.show(progress)
+        line.show(progress)
+    shown = os.read(leader, 10_000).decode()
+    os.close(leader)
+    assert "\n" not in shown
+    assert shown.count("page 3/4") == 2
+    assert shown.endswith(CLEAR_LINE)
+
+
+def test_progress_in_a_log_is_whole_lines() -> None:
+    log = io.StringIO()
+    with ProgressLine(log) as line:
+        for number in range(50):
+            line.show(Progress("a.pdf", 1, 1, number, 50, PageCounts(kept=number), 1.0))
+    assert log.getvalue().count("\n") == 1
+    assert "49 kept" in log.getvalue()
+
+
+def test_help_can_be_shown() -> None:
+    for command in ("build", "score", "evaluate"):
+        with pytest.raises(SystemExit) as ended:
+            make_parser().parse_args([command, "--help"])
+        assert ended.value.code == 0
