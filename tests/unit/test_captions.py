@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive_tools.captions import (
@@ -93,6 +93,7 @@ def test_endless_trigger_is_refused() -> None:
         check_caption(DEFAULT, "x" * 500)
 
 
+@settings(max_examples=1_000, deadline=None)
 @given(title=ANY_TEXT, author=ANY_TEXT, trigger=st.sampled_from(["", "engrv", "a b", "старое"]))
 def test_captions_are_one_bounded_line(title: str, author: str, trigger: str) -> None:
     template = "{kind}, {title} ({author})"
