@@ -11,6 +11,7 @@ import spaces  # noqa: F401 - before anything that may import torch: on ZeroGPU 
 import gradio as gr
 
 from archive_tools.tab import build_archive_tab
+from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.report_html import REPORT_CSS
 from vetscanner.tab import build_vet_tab
 
@@ -53,7 +54,7 @@ if __name__ == "__main__":
     demo.launch(
         # System fonts: the page needs no other server.
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-        css=PAGE_CSS + REPORT_CSS,
+        css=PAGE_CSS + REPORT_CSS + GUIDE_CSS,
         max_file_size=MAX_UPLOAD,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.
         show_error=False,

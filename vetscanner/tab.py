@@ -10,6 +10,7 @@ from gradio.events import api
 
 from vetscanner.errors import VetScannerError
 from vetscanner.gpu import classify
+from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import resolve_spec
 from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
@@ -30,7 +31,6 @@ _LANGUAGES = [
     ("Français", Language.FR.value),
     ("Русский", Language.RU.value),
 ]
-_GUIDE = Path(__file__).resolve().parents[1] / "examples" / "photo_guide"
 
 
 def build_vet_tab() -> None:
@@ -58,10 +58,16 @@ def build_vet_tab() -> None:
             )
         with gr.Column():
             triage_output = gr.HTML("<p>The answer appears here.</p>", elem_id="triage-output")
+            with gr.Accordion("How to take the photos", open=True):
+                guide_output = gr.HTML(guide_html(Language.EN), elem_id="photo-guide")
             with gr.Accordion("The report for programs (JSON)", open=False):
                 json_output = gr.JSON(elem_id="triage-json", show_label=False)
     language_input.change(
-        on_language, language_input, signs_input, queue=False, api_visibility="private"
+        on_language,
+        language_input,
+        [signs_input, guide_output],
+        queue=False,
+        api_visibility="private",
     )
     triage_button.click(
         on_triage,
@@ -105,9 +111,10 @@ def on_triage(
     return report_html(report, Language(language)), report
 
 
-def on_language(language: str) -> Any:
-    """Name the tick boxes in the language of the answer (a Gradio update)."""
-    return gr.CheckboxGroup(choices=_sign_choices(Language(language)))
+def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
+    """Return the tick boxes and the photo guide in the language of the answer."""
+    chosen = Language(language)
+    return gr.CheckboxGroup(choices=_sign_choices(chosen)), guide_html(chosen)
 
 
 def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from vetscanner import gpu
 from vetscanner.errors import InferenceError, ModelLoadError
-from vetscanner.model_specs import ModelSpec, bundled_spec
+from vetscanner.model_specs import bundled_spec
 from vetscanner.schema import Device, SignClass
 
 PHOTO = np.full((240, 320, 3), 127, np.uint8)
@@ -24,7 +24,7 @@ def gpu_that_raises(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], No
     """Pretend that a GPU is offered and that its call raises."""
 
     def arrange(error: Exception) -> None:
-        def refuse(photos: gpu.Pixels, spec: ModelSpec) -> None:
+        def refuse(*_: object) -> None:
             raise error
 
         monkeypatch.setenv("SPACES_ZERO_GPU", "true")

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from archive_tools.report_html import failure_lines, progress_html, report_html
 from archive_tools.schema import (
     PageCounts,
@@ -12,6 +14,7 @@ from archive_tools.schema import (
     SourceFailure,
 )
 from vetscanner import report_html as vet
+from vetscanner.guide_html import guide_html
 from vetscanner.schema import Language
 
 HOSTILE = '<img src=x onerror="alert(1)">.pdf'
@@ -106,3 +109,11 @@ def test_headings_follow_the_language() -> None:
     assert 'lang="de"' in german
     assert "What to do now" not in german
     assert "Photos that could not be used" not in vet.report_html(report, Language.EN)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_the_photo_guide_shows_six_drawings_with_captions(language: Language) -> None:
+    html = guide_html(language)
+    assert html.count("data:image/svg+xml;base64,") == 6
+    captions = re.findall(r"<figcaption>(.+?)</figcaption>", html)
+    assert len(set(captions)) == 6
