@@ -3,6 +3,7 @@
 Nothing is opened as a PDF here; what a file holds is found out in a worker process.
 """
 
+import errno
 import glob
 import os
 import re
@@ -17,7 +18,12 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
-from archive_tools.errors import LimitExceededError, SourceError, UnreadablePdfError
+from archive_tools.errors import (
+    DatasetWriteError,
+    LimitExceededError,
+    SourceError,
+    UnreadablePdfError,
+)
 from archive_tools.schema import NamedFile, SourceFailure
 
 PDF_SUFFIX = ".pdf"
@@ -28,7 +34,8 @@ CHUNK_BYTES = 2**20
 # The pictures in a PDF are compressed already: a member that grows a hundredfold is a bomb.
 MAX_GROWTH = 100
 HARMLESS_BYTES = 64 * 2**20
-LEAST_FREE_BYTES = 256 * 2**20
+LEAST_FREE_BYTES = 64 * 2**20
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 # A ZIP's table of contents is read in one piece: 16 MB hold about 200,000 names.
 MAX_CONTENTS_BYTES = 16 * 2**20
 BAD_MEMBER_ERRORS = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError)
@@ -107,6 +114,9 @@ class SourceFeed:
         Yields:
             A file that lies on disk until it is released; a failure; or None while a member is
             still being unpacked, so that the caller can look after other things.
+
+        Raises:
+            DatasetWriteError: The disk is full; that is no fault of the file.
         """
         for number, planned in enumerate(self._planned):
             if isinstance(planned, SourceFailure) or planned.member is None:
@@ -117,6 +127,11 @@ class SourceFeed:
                 yield from self._unpack(planned, planned.member, copy)
             except (*BAD_MEMBER_ERRORS, OSError, SourceError) as error:
                 copy.unlink(missing_ok=True)
+                if isinstance(error, OSError) and error.errno in NO_SPACE:
+                    raise DatasetWriteError(
+                        f"The disk is full: there is no room to unpack {planned.name}. Free some "
+                        "space, then run again with --resume; the finished pages are kept."
+                    ) from error
                 yield SourceFailure(planned.name, _unpack_failure(error))
             else:
                 yield NamedFile(copy, planned.name)
@@ -264,14 +279,14 @@ def _as_it_lies(planned: Planned) -> NamedFile | SourceFailure:
 
 
 def _check_growth(written_bytes: int, packed_bytes: int, folder: Path) -> None:
-    """Stop a bomb before it fills the disk."""
+    """Stop a bomb, and stop before the disk is quite full."""
     if written_bytes > max(HARMLESS_BYTES, MAX_GROWTH * packed_bytes):
         raise LimitExceededError(
             f"It unpacks to more than {MAX_GROWTH} times its packed size, which no PDF does. "
             "If it is genuine, unpack the ZIP file and give its PDFs."
         )
     if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
-        raise LimitExceededError("There is no disk space left to unpack it. Free some space.")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _unpack_failure(error: Exception) -> str:
