@@ -14,11 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vetscanner.errors import InvalidOptionError, VetScannerError
-from vetscanner.model_specs import resolve_spec
+from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report_text import report_text
-from vetscanner.schema import Device, Language, TickedSign
+from vetscanner.schema import Classification, Device, Language, TickedSign
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
 
@@ -72,15 +75,12 @@ def run_triage(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
-    device, device_reason = choose_device(options.device)
+    if options.device == "cuda":
+        choose_device("cuda")  # a wish that cannot be met is told before any work
     spec = resolve_spec(options.model)
     files = [PhotoFile(path, path.name) for path in options.photos]
-    print(f"Looking at {len(files)} photo(s) on the {device} ...", file=sys.stderr)
-    # Only here: whoever asks for help or makes a typing error does not wait for the model's door.
-    from vetscanner.classifier import classify
-
-    on_device = partial(classify, device=device, device_reason=device_reason)
-    report = scan_photos(files, options.signs, options.language, on_device, spec)
+    classify = partial(_classify, choice=options.device)
+    report = scan_photos(files, options.signs, options.language, classify, spec)
     print(_to_json(report.to_json()) if options.json else report_text(report))
     for photo_error in report.photo_errors:
         print(f"error: {photo_error.message}", file=sys.stderr)
@@ -137,6 +137,17 @@ def choose_device(choice: str) -> tuple[Device, str]:
     if choice == "cuda":
         raise InvalidOptionError("--device cuda: this machine has no CUDA GPU; use auto or cpu.")
     return Device.CPU, "This machine has no GPU."
+
+
+def _classify(
+    photos: Sequence[NDArray[np.uint8]], spec: ModelSpec, *, choice: str
+) -> Classification:
+    """Look at photos; torch is imported no earlier, seconds that a typing error need not wait."""
+    from vetscanner.classifier import classify
+
+    device, device_reason = choose_device(choice)
+    print(f"Looking at {len(photos)} photo(s) on the {device} ...", file=sys.stderr)
+    return classify(photos, spec, device, device_reason)
 
 
 def _add_triage(parser: argparse.ArgumentParser) -> None:

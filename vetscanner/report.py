@@ -135,7 +135,7 @@ def write_report(
         headline=_headline(level, outcome, bool(photos), phrases),
         findings=outcome.findings,
         first_steps=steps,
-        call=phrases.call["official" if outcome.official_vet else level],
+        call=_whom_to_call(level, outcome, phrases),
         outcome=outcome,
         photos=tuple(photos),
         classification=classification,
@@ -165,6 +165,15 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
     if outcome.official_vet:
         parts.append(phrases.labels["official_headline"])
     return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
+
+
+def _whom_to_call(level: str, outcome: Triage | Abstention, phrases: Phrases) -> str:
+    if not outcome.official_vet:
+        return phrases.call[level]
+    # What kills within hours needs the own vet first, the official vet comes on top.
+    if any(TICKED[sign].urgency is Urgency.EMERGENCY for sign in outcome.signs_used):
+        return f"{phrases.call['emergency']} {phrases.call['official']}"
+    return phrases.call["official"]
 
 
 def _told(finding: Finding, phrases: Phrases) -> str:

@@ -182,6 +182,8 @@ def test_retake_comes_first_only_where_nothing_else_is_known(
     assert "daylight" in alone.first_steps[0]
     bleeding = scan([dark], {"no_visible_sign": 1.0}, signs="heavy_bleeding drooling")
     assert (bleeding.level, bleeding.abstained) == ("emergency", "dark")
+    assert bleeding.call.startswith("Your vet's emergency number")
+    assert "official vet" in bleeding.call
     assert bleeding.first_steps[0].startswith("Press a clean cloth")
     assert bleeding.first_steps[1].startswith("Phone your state veterinary service")
     assert "daylight" in bleeding.first_steps[-1]
