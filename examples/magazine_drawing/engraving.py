@@ -61,6 +61,11 @@ def smooth_curve(points: Points, closed: bool, steps: int = 12) -> NDArray[np.fl
     return vertices if closed else np.concatenate([vertices, knots[-1:]])
 
 
+def mirrored(half: Points, axis: float) -> list[tuple[float, float]]:
+    """Complete a right half, listed from top to bottom, to a closed symmetrical outline."""
+    return [*half, *((2 * axis - x, y) for x, y in reversed(half))]
+
+
 def inflate(mask: NDArray[np.uint8]) -> Field:
     """Blow a flat shape up like a cushion.
 

@@ -21,6 +21,7 @@ def draw_view(width_px: int, height_px: int, rng: np.random.Generator) -> Field:
     shore = round(0.62 * height_px)
     scene = _add_house(scene, shore, rng)
     scene[shore:] = _reflect(scene, shore, rng)
+    scene[shore : shore + max(height_px // 90, 1)] = 0.74
     scene = _add_trees(scene, rng)
     grain = 0.02 * rng.standard_normal(shape).astype(np.float32)
     blurred = cv2.GaussianBlur(scene.astype(np.float32), (0, 0), width_px / 900)
@@ -36,7 +37,7 @@ def _add_hills(scene: Field, horizon: float, level: int, rng: np.random.Generato
     below = np.arange(height)[:, None] > crest[None, :]
     texture = cloud_field(scene.shape, width / 40, rng) * (0.02 + 0.035 * level)
     haze = np.linspace(0, 0.1, height)[:, None]
-    return np.asarray(np.where(below, 0.62 - 0.15 * level + texture + haze, scene), np.float32)
+    return np.asarray(np.where(below, 0.68 - 0.13 * level + texture + haze, scene), np.float32)
 
 
 def _add_house(scene: Field, shore: int, rng: np.random.Generator) -> Field:
@@ -74,14 +75,14 @@ def _reflect(scene: Field, shore: int, rng: np.random.Generator) -> Field:
     source = rows[:, None].astype(np.float32) + 5 * down * ripple
     mirror = cv2.remap(scene, xs, source.astype(np.float32), cv2.INTER_LINEAR)
     mirror = cv2.blur(mirror, (1, max(depth // 30, 1)))
-    return np.asarray(0.78 * mirror + 0.05 * down * ripple + 0.02, np.float32)
+    return np.asarray(0.66 * mirror + 0.07 * down * ripple + 0.2, np.float32)
 
 
 def _add_trees(scene: Field, rng: np.random.Generator) -> Field:
     """Dark trees in the foreground, and grass along the near bank."""
     height, width = scene.shape
     for trunk in (0.08, 0.21, 0.94):
-        foot = (trunk * width, height * float(rng.uniform(0.88, 0.97)))
+        foot = (trunk * width, height * float(rng.uniform(0.95, 0.99)))
         scene = _add_tree(scene, foot, height * float(rng.uniform(0.6, 0.74)), rng)
     bank = (0.93 + 0.02 * cloud_field((2, width), width / 5, rng)[0]) * height
     below = np.arange(height)[:, None] > bank[None, :]

@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from examples.magazine_drawing import halftone, ladies, text, things
+from examples.magazine_drawing import halftone, text, things
+from examples.magazine_drawing.corsets import draw_corset
 from examples.magazine_drawing.engraving import Plate
+from examples.magazine_drawing.gowns import draw_walking_dress
+from examples.magazine_drawing.hats import draw_hat
+from examples.magazine_drawing.portraits import draw_portrait
 from examples.magazine_drawing.sheet import BODY_PT, Sheet
 from examples.magazine_drawing.wording import (
     ADVERTISEMENTS,
@@ -72,7 +76,7 @@ def lay_out_cover(sheet: Sheet) -> None:
     sheet.rule(64, 146, 512, 146, 1.4)
     sheet.centred(f"VOL. XI.      {ISSUE}.      NO. 10.", MIDDLE, 160, 10.5, text.BOLD)
     sheet.rule(64, 167, 512, 167, 0.6)
-    sheet.engrave((108, 186, 468, 606), lambda plate: ladies.draw_portrait(plate, plate.width / 2))
+    sheet.engrave((108, 186, 468, 606), lambda plate: draw_portrait(plate, plate.width / 2))
     sheet.frame((104, 182, 472, 610), (1.2, 0.5), 3)
     sheet.centred("THE NEW COIFFURE.", MIDDLE, 630, 13, text.BOLD)
     sheet.centred("Drawn and engraved for this magazine.", MIDDLE, 645, 10, text.ITALIC)
@@ -97,11 +101,11 @@ def lay_out_fashion_plate(sheet: Sheet) -> None:
     darkness = [float(tone) for tone in sheet.rng.permutation([0.05, 0.22, 0.4])]
 
     def draw(plate: Plate) -> None:
-        ladies.draw_walking_dress(plate, plate.width * 0.3, darkness[0])
+        draw_walking_dress(plate, plate.width * 0.3, darkness[0])
         plate.mirror_at = plate.width * 0.71
-        ladies.draw_walking_dress(plate, plate.mirror_at, darkness[1])
+        draw_walking_dress(plate, plate.mirror_at, darkness[1])
 
-    sheet.engrave((LEFT + 12, TOP + 28, RIGHT - 12, FOOT - 52), draw, headroom=16)
+    sheet.engrave((LEFT + 12, TOP + 28, RIGHT - 12, FOOT - 52), draw, headroom=7)
     number = int(sheet.rng.integers(60, 99))
     caption = f"FIG. {number}.  WALKING GOWNS OF SERGE AND CORDED SILK."
     sheet.centred(caption, MIDDLE, FOOT - 24, 11, text.BOLD)
@@ -114,14 +118,14 @@ def lay_out_mixed(sheet: Sheet) -> None:
     edges = _column_edges(3)
     top = TOP + 16
     wide = (edges[0][0] + 12, top, edges[1][1] - 12, top + 200)
-    sheet.engrave(wide, lambda plate: ladies.draw_hat(plate, (plate.width / 2, 82), 1.32))
+    sheet.engrave(wide, lambda plate: draw_hat(plate, (plate.width / 2, 82), 1.32))
     sheet.centred("FIG. 41.—HAT OF BLACK STRAW.", (wide[0] + wide[2]) / 2, top + 214, 9, text.BOLD)
     for x0, x1 in edges[:2]:
         sheet.body((x0, top + 224, x1, FOOT), with_headings=True)
     x0, x1 = edges[2]
     sheet.body((x0, top, x1, FOOT - 252))
     slot = (x0 + 4, FOOT - 238, x1 - 4, FOOT - 42)
-    sheet.engrave(slot, lambda plate: ladies.draw_corset(plate, plate.width / 2))
+    sheet.engrave(slot, lambda plate: draw_corset(plate, plate.width / 2))
     sheet.centred("FIG. 42.—RIBBED CORSET.", (x0 + x1) / 2, FOOT - 30, 9, text.BOLD)
     sheet.body((x0, FOOT - 24, x1, FOOT))
     sheet.rule(x0 - GUTTER / 2, top, x0 - GUTTER / 2, FOOT, 0.4)
@@ -138,7 +142,7 @@ def lay_out_spread(sheet: Sheet) -> None:
 
     def draw(plate: Plate) -> None:
         plate.mirror_at = plate.width / 2
-        ladies.draw_portrait(plate, plate.mirror_at, with_hat=True)
+        draw_portrait(plate, plate.mirror_at, with_hat=True)
 
     sheet.engrave(box, draw, headroom=14)
     sheet.centred("MISS ADA THORNE, WHO WRITES OUR GARDEN NOTES.", 864, TOP + 378, 10, text.BOLD)
@@ -153,7 +157,7 @@ def lay_out_halftone(sheet: Sheet) -> None:
     view = halftone.draw_view(width, height, sheet.rng)
     # 85 lines an inch: what a magazine's paper could hold.
     dots = halftone.screen(view, sheet.dpi / 85)
-    sheet.place(np.rint(dots * 255).astype(np.uint8), (x0, y0))
+    sheet.place_dots(np.rint(dots * 255).astype(np.uint8), (x0, y0))
     caption = "THE BOAT-HOUSE AT LINDEN WATER.—From a photograph."
     sheet.centred(caption, MIDDLE, TOP + 365, 9.5, text.ITALIC)
     _text_columns(sheet, TOP + 378, count=2)
@@ -197,7 +201,7 @@ def lay_out_advertisements(sheet: Sheet) -> None:
     corset = (LEFT, TOP + 338, MIDDLE - 4, FOOT)
     _advertisement(sheet, 1, corset)
     slot = (LEFT + 40, TOP + 418, MIDDLE - 44, FOOT - 42)
-    sheet.engrave(slot, lambda plate: ladies.draw_corset(plate, plate.width / 2))
+    sheet.engrave(slot, lambda plate: draw_corset(plate, plate.width / 2))
     step = (FOOT - TOP - 338 + 8) / 4
     for number in range(4):
         y0 = TOP + 338 + number * step

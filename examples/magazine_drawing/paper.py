@@ -47,8 +47,16 @@ def draw_ageing(rng: np.random.Generator, gutter: int) -> Ageing:
     )
 
 
-def press(ink: NDArray[np.uint8], dpi: float, rng: np.random.Generator) -> Field:
+def press(
+    ink: NDArray[np.uint8], dots: NDArray[np.uint8], dpi: float, rng: np.random.Generator
+) -> Field:
     """Print: ink spreads a little into the paper and lies unevenly.
+
+    Args:
+        ink: Type and line blocks, uint8 (H, W), 255 = printed.
+        dots: Halftones, likewise; their dots are too fine to be seen to spread.
+        dpi: Pixels per inch.
+        rng: Source of randomness.
 
     Returns:
         Ink 0..1 (H, W).
@@ -58,7 +66,8 @@ def press(ink: NDArray[np.uint8], dpi: float, rng: np.random.Generator) -> Field
     speckle = cloud_field(ink.shape, dpi / 60, rng)
     spread = (soft - 0.38 + 0.035 * patches + 0.05 * speckle) * 2.2 + 0.5
     density = np.clip(0.9 + 0.04 * patches + 0.05 * speckle, 0.6, 1)
-    return np.asarray(np.clip(spread, 0, 1) * density * (soft > 0.02), np.float32)
+    lines = np.clip(spread, 0, 1) * (soft > 0.02)
+    return np.asarray(np.maximum(lines, dots / 255) * density, np.float32)
 
 
 def age(ink: Field, back: Field, ageing: Ageing, dpi: float, rng: np.random.Generator) -> Field:

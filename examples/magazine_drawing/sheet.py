@@ -21,7 +21,8 @@ class Sheet:
     """Ink on one page, and where its pictures are.
 
     Attributes:
-        ink: The ink, mode L, 255 = printed.
+        ink: Type and line blocks, mode L, 255 = printed.
+        dots: Halftone dots, which are as fine as the scanner's pixels and lie apart for that.
         dpi: Pixels per inch; positions given to the methods are points (72 an inch).
         pictures: Boxes in pixels of the blocks placed so far.
     """
@@ -29,6 +30,7 @@ class Sheet:
     def __init__(self, size: tuple[int, int], dpi: float, rng: np.random.Generator) -> None:
         """Start with nothing printed on a sheet of `size` (width, height) pixels."""
         self.ink = Image.new("L", size)
+        self.dots = Image.new("L", size)
         self.dpi = dpi
         self.rng = rng
         self.pictures: list[Box] = []
@@ -60,7 +62,14 @@ class Sheet:
 
     def place(self, ink: NDArray[np.uint8], corner: tuple[int, int]) -> None:
         """Print a picture (uint8 ink) with its top-left corner at a pixel, and note its box."""
-        self.ink.paste(text.INK, corner, Image.fromarray(ink))
+        self._put(self.ink, ink, corner)
+
+    def place_dots(self, dots: NDArray[np.uint8], corner: tuple[int, int]) -> None:
+        """Print a halftone (uint8 ink) with its top-left corner at a pixel, and note its box."""
+        self._put(self.dots, dots, corner)
+
+    def _put(self, layer: Image.Image, ink: NDArray[np.uint8], corner: tuple[int, int]) -> None:
+        layer.paste(text.INK, corner, Image.fromarray(ink))
         height, width = ink.shape
         self.pictures.append((*corner, corner[0] + width, corner[1] + height))
 
@@ -92,7 +101,3 @@ class Sheet:
         headings = self.headings() if with_headings else iter(())
         size = self.px(BODY_PT)
         text.set_column(self.ink, self.paragraphs, self.column(*box_pt), size, headings)
-
-    def to_array(self) -> NDArray[np.uint8]:
-        """The ink as uint8 (H, W)."""
-        return np.asarray(self.ink)
