@@ -98,7 +98,7 @@ def run_score(options: argparse.Namespace) -> int:
     """
     run = RunOptions(options.workers, limits=_limits(options))
     planned = plan_sources([Path(source) for source in options.sources], leave_out=options.out)
-    tally = Tally(file_count=len(planned))
+    tally = Tally(planned)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_score_table(options.out, sys.stdout) as table,

@@ -60,7 +60,7 @@ def build_dataset(
         open_executor(config, run) as executor,
         SourceFeed(planned, _work_folder(out)) as feed,
     ):
-        tally = Tally(len(planned), writer.resume_point.pages)
+        tally = Tally(planned, writer.resume_point.pages)
         for step in Schedule(feed, executor, writer.resume_point):
             if step is not None:
                 _write(writer, step)
@@ -93,11 +93,11 @@ def iter_scores(
 class Tally:
     """What a run has met so far: numbers, and the first failures."""
 
-    def __init__(self, file_count: int, pages: PageCounts | None = None) -> None:
+    def __init__(self, planned: Sequence[Planned], pages: PageCounts | None = None) -> None:
         """Start the clock.
 
         Args:
-            file_count: Files of this run, those that cannot be used included.
+            planned: Files of this run, those that cannot be used included; at least one.
             pages: Pages that a stopped run has finished.
         """
         self.pages = pages or PageCounts()
@@ -105,9 +105,10 @@ class Tally:
         self.sources_failed = 0
         self.source_failures: list[SourceFailure] = []
         self.page_failures: list[PageFailure] = []
-        self._file_count = file_count
-        self._source: Source | None = None
-        self._page_number = 0
+        self._file_count = len(planned)
+        # Until the first file is open, it is the one that people wait for.
+        self._file_name = planned[0].name
+        self._page_number = self._page_count = 0
         self._started_s = time.monotonic()
         self._progress_due_s = self._started_s
 
@@ -115,7 +116,8 @@ class Tally:
         """Count a step."""
         if isinstance(step, SourceBegins):
             self.sources_used += 1
-            self._source, self._page_number = step.source, 0
+            self._file_name = step.source.name
+            self._page_number, self._page_count = 0, step.source.page_count
         elif isinstance(step, SourceFailure):
             self.sources_failed += 1
             if len(self.source_failures) < MAX_LISTED_FAILURES:
@@ -125,17 +127,17 @@ class Tally:
 
     def is_progress_due(self) -> bool:
         """Whether people should hear of the run again."""
-        return self._source is not None and time.monotonic() >= self._progress_due_s
+        return time.monotonic() >= self._progress_due_s
 
     def progress(self) -> Progress:
         """Return where the run stands, and note that people have heard of it."""
         self._progress_due_s = time.monotonic() + PROGRESS_EVERY_S
         return Progress(
-            file_name=self._source.name if self._source else "",
-            file_number=self.sources_used + self.sources_failed,
+            file_name=self._file_name,
+            file_number=max(1, self.sources_used + self.sources_failed),
             file_count=self._file_count,
             page_number=self._page_number,
-            page_count=self._source.page_count if self._source else 0,
+            page_count=self._page_count,
             pages=self.pages,
             elapsed_s=self.elapsed_s,
         )

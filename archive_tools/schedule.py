@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from archive_tools.schema import (
     NamedFile,
+    PageOutcome,
     PageResult,
     PageTask,
     ProbeResult,
@@ -142,7 +143,7 @@ class Schedule:
         while not self._executor.wait_for(step.ticket, TICK_S):
             yield None
         assert isinstance(step.ticket.reply, PageResult)
-        yield PageDone(step.source, step.ticket.reply)
+        yield PageDone(step.source, _named(step.ticket.reply, step.source))
         if step.ticket.reply.page_number == step.source.page_count:
             self._feed.release(step.source.path)
 
@@ -154,6 +155,13 @@ class Schedule:
     def _is_finished(self, step: SourceBegins | SourceFailure | _PageAhead) -> bool:
         """Whether a step needs no waiting; looks for news of the workers."""
         return not isinstance(step, _PageAhead) or self._executor.wait_for(step.ticket, 0)
+
+
+def _named(result: PageResult, source: Source) -> PageResult:
+    """Let the reason of a failure name the file as people know it."""
+    if result.outcome is not PageOutcome.FAILED:
+        return result
+    return replace(result, reason=result.reason.replace(source.path.name, source.name))
 
 
 def _size_bytes(path: Path) -> int:

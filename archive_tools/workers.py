@@ -5,6 +5,7 @@ that takes too long or kills its worker twice is failed, and the run goes on. `S
 works in this process, for debugging and for tests of what lies above.
 """
 
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from typing import Protocol, Self
 
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.config import DatasetConfig, RunOptions, WorkerLimits
+from archive_tools.errors import WorkerStartError
 from archive_tools.schema import PageResult, PageTask, Task
 from archive_tools.worker_process import Ticket, WorkerProcess
 
@@ -109,7 +111,14 @@ class ProcessExecutor:
             config: Options of the run.
             limits: What one page may cost.
             worker_count: Most workers at once; None follows the CPUs.
+
+        Raises:
+            WorkerStartError: This system cannot hand a socket to a child.
         """
+        if sys.platform == "win32":
+            raise WorkerStartError(
+                "Worker processes need Linux or macOS. Give --workers 0 for files that you trust."
+            )
         self._config = config
         self._limits = limits
         self._worker_count = worker_count or count_usable_cpus()
