@@ -25,7 +25,7 @@ CHROMIUM_OPTIONS = [
     "--disable-sync",
 ]
 VIEWPORTS = {"desktop": (1280, 900), "phone": (390, 844), "small_phone": (360, 740)}
-LIMIT_MS = 60_000
+LIMIT_MS = 30_000
 
 
 @pytest.fixture(scope="module")

@@ -219,10 +219,10 @@ def upload(served: ServedApp, path: Path) -> dict[str, Any]:
     }
 
 
-def call(served: ServedApp, name: str, values: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Post a call and yield the events of its stream, as curl would read them."""
-    address = f"{served.url}/gradio_api/call/{name}"
-    event_id = httpx.post(address, json={"data": values}, timeout=60).json()["event_id"]
+def call(served: ServedApp, name: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Post a call with named arguments and yield the events of its stream, as curl would."""
+    address = f"{served.url}/gradio_api/call/v2/{name}"
+    event_id = httpx.post(address, json=arguments, timeout=60).json()["event_id"]
     with httpx.stream("GET", f"{address}/{event_id}", timeout=120) as stream:
         event = ""
         for line in stream.iter_lines():
@@ -233,7 +233,8 @@ def call(served: ServedApp, name: str, values: list[Any]) -> Iterator[tuple[str,
 
 
 def test_triage_over_plain_http(served_app: ServedApp, photo: Path) -> None:
-    events = list(call(served_app, "triage", [[upload(served_app, photo)], ["down"], "en"]))
+    arguments = {"photos": [upload(served_app, photo)], "signs": ["down"]}
+    events = list(call(served_app, "triage", arguments))
     assert events[-1][0] == "complete"
     report = events[-1][1][0]
     check_report(report)
@@ -243,11 +244,11 @@ def test_triage_over_plain_http(served_app: ServedApp, photo: Path) -> None:
 
 def test_build_over_plain_http(served_app: ServedApp, tmp_path: Path) -> None:
     source = write_pdf(tmp_path / "plain.pdf", ["engraving", "blank"])
-    events = list(call(served_app, "build_dataset", [[upload(served_app, source)]]))
+    events = list(call(served_app, "build_dataset", {"files": [upload(served_app, source)]}))
     assert events[-1][0] == "complete", events[-1]
-    dataset, report = events[-1][1]
+    dataset, report = events[-1][1][0]
     assert count_pages(report) == (2, 1, 1, 0)
-    answer = httpx.get(dataset["url"], timeout=60)
+    answer = httpx.get(f"{served_app.url}/gradio_api/file={dataset['path']}", timeout=60)
     assert answer.status_code == 200
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.testzip() is None
@@ -255,7 +256,7 @@ def test_build_over_plain_http(served_app: ServedApp, tmp_path: Path) -> None:
 
 def test_server_paths_cannot_be_forged(served_app: ServedApp) -> None:
     forged = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
-    for name in ("triage", "build_dataset"):
-        events = list(call(served_app, name, [[forged]]))
+    for name, argument in (("triage", "photos"), ("build_dataset", "files")):
+        events = list(call(served_app, name, {argument: [forged]}))
         assert events[-1][0] == "error"
         assert "root:" not in json.dumps(events)
