@@ -6,9 +6,11 @@ import `spaces` first. No model outlives its `with` block.
 
 import ctypes
 import gc
+import os
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -24,6 +26,19 @@ if TYPE_CHECKING:
 TorchDevice = Literal["cpu", "cuda"]
 # Bounds the memory of a request with many photos; larger batches are no faster on two cores.
 BATCH_SIZE = 8
+
+# accelerate builds a network without memory by replacing a method of all torch modules meanwhile:
+# two threads at once would leave it replaced.
+_BUILDING = threading.Lock()
+
+
+def _renew_lock() -> None:
+    """Give a forked GPU worker a lock that no thread of its parent holds."""
+    global _BUILDING
+    _BUILDING = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Classifier:
@@ -131,8 +146,15 @@ def open_classifier(spec: ModelSpec, device: TorchDevice = "cpu") -> Iterator[Cl
         gc.unfreeze()
 
 
+OpenModel = Callable[[ModelSpec, TorchDevice], AbstractContextManager[Classifier]]
+
+
 def classify(
-    photos: Sequence[NDArray[np.uint8]], spec: ModelSpec, device: Device, device_reason: str
+    photos: Sequence[NDArray[np.uint8]],
+    spec: ModelSpec,
+    device: Device,
+    device_reason: str,
+    open_model: OpenModel | None = None,
 ) -> Classification:
     """Load the model, look at the photos, unload the model: the story of one request.
 
@@ -141,6 +163,7 @@ def classify(
         spec: Which model.
         device: Where to run.
         device_reason: Why there, in plain words; handed on to the report.
+        open_model: Gives the loaded model; `open_classifier` by default.
 
     Raises:
         ModelLoadError: When the model cannot be loaded.
@@ -148,7 +171,7 @@ def classify(
     """
     torch_device: TorchDevice = "cuda" if device is Device.GPU else "cpu"
     start = time.perf_counter()
-    with open_classifier(spec, torch_device) as classifier:
+    with (open_model or open_classifier)(spec, torch_device) as classifier:
         loaded = time.perf_counter()
         predictions = classifier.predict(photos)
         inferred = time.perf_counter()
@@ -170,17 +193,18 @@ def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
     """Build the network without memory, then put the weights straight where they belong."""
     import torch
     from accelerate import init_empty_weights, load_checkpoint_in_model
+    from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForImageClassification
 
     build: Any = AutoModelForImageClassification.from_config
     try:
         config = AutoConfig.from_pretrained(spec.path, local_files_only=True)
-        with init_empty_weights():
+        with _BUILDING, init_empty_weights():
             network = build(config)
         load_checkpoint_in_model(
             network, str(spec.path), device_map={"": device}, dtype=torch.float32, strict=True
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error
     return cast("PreTrainedModel", network.eval())
