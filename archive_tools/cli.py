@@ -20,8 +20,9 @@ from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions, Wor
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
+from archive_tools.report_text import flatten, print_failures, summarise
 from archive_tools.schedule import PageDone
-from archive_tools.schema import RunReport, RunStatus, SourceFailure
+from archive_tools.schema import RunReport, RunStatus
 from archive_tools.score_table import open_score_table
 from archive_tools.source import plan_sources
 
@@ -85,8 +86,8 @@ def run_build(options: argparse.Namespace) -> int:
             else:
                 line.show(step)
     assert report is not None
-    _print_failures(report)
-    _print_json(report.to_json()) if options.json else print(_summary(report))
+    print_failures(report, sys.stderr)
+    _print_json(report.to_json()) if options.json else print(summarise(report))
     return _status(report)
 
 
@@ -114,7 +115,7 @@ def run_score(options: argparse.Namespace) -> int:
                 line.show(tally.progress())
         line.show(tally.progress())
     report = tally.report(options.out, {})
-    _print_failures(report)
+    print_failures(report, sys.stderr)
     return _status(report)
 
 
@@ -128,7 +129,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     from archive_tools.evaluation import evaluate_labels
 
     figures = evaluate_labels(options.labels)
-    _print_json(figures) if options.json else print("\n".join(_flatten(figures)))
+    _print_json(figures) if options.json else print("\n".join(flatten(figures)))
     return DONE
 
 
@@ -248,49 +249,6 @@ def _status(report: RunReport) -> int:
     if report.pages.seen == report.pages.failed:
         return NOTHING_USABLE
     return DONE if report.status is RunStatus.SUCCESS else PARTIAL
-
-
-def _print_failures(report: RunReport) -> None:
-    """Say on standard error what could not be used."""
-    for failure in report.source_failures:
-        print(_failure_line(failure), file=sys.stderr)
-    for page in report.page_failures:
-        print(f"{page.file_name}, page {page.page_number}: {page.reason}", file=sys.stderr)
-    unlisted_files = report.source_failure_count - len(report.source_failures)
-    unlisted_pages = report.pages.failed - len(report.page_failures)
-    if unlisted_files or unlisted_pages:
-        print(f"and {unlisted_files} more files, {unlisted_pages} more pages", file=sys.stderr)
-
-
-def _failure_line(failure: SourceFailure) -> str:
-    """Name the file once, although most messages name it as well."""
-    named = failure.message.startswith(failure.name)
-    return failure.message if named else f"{failure.name}: {failure.message}"
-
-
-def _summary(report: RunReport) -> str:
-    """Return the report for people."""
-    pages = report.pages
-    place = f"Dataset: {report.out}" if report.out else "Nothing usable: no dataset was written."
-    return (
-        f"{place}\n"
-        f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
-        f"Pages: {pages.seen} seen, {pages.kept} kept, {pages.dropped} dropped, "
-        f"{pages.failed} failed ({pages.reduction_percent} % fewer)\n"
-        f"Time: {report.elapsed_s:.1f} s, {report.pages_per_s} pages/s"
-    )
-
-
-def _flatten(figures: Any, prefix: str = "") -> list[str]:
-    """Return one line for each figure, named by its place."""
-    if not isinstance(figures, dict):
-        shown = f"{figures:.4g}" if isinstance(figures, float) else str(figures)
-        return [f"{prefix}: {shown}"]
-    return [
-        line
-        for name, part in figures.items()
-        for line in _flatten(part, f"{prefix}.{name}" if prefix else str(name))
-    ]
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -52,6 +52,9 @@ class WorkerProcess:
         Args:
             config: Options of the run, sent over the pipe: a password shows in no process list.
             limits: What one page may cost.
+
+        Raises:
+            WorkerStartError: The system allows no further process.
         """
         self.tickets: deque[Ticket] = deque()
         self._limits = limits
@@ -60,6 +63,12 @@ class WorkerProcess:
         self.connection, far_end = Pipe()
         try:
             self._process = _start(far_end.fileno())
+        except OSError as error:
+            self.connection.close()
+            raise WorkerStartError(
+                f"A worker process could not start: {error.strerror}. Close other programs, or "
+                "give a smaller number of --workers."
+            ) from error
         finally:
             far_end.close()
         self._send(config)
@@ -104,7 +113,11 @@ class WorkerProcess:
         """
         self._process.kill()
         self.connection.close()
-        return self._process.wait(REAP_TIME_S)
+        try:
+            return self._process.wait(REAP_TIME_S)
+        except subprocess.TimeoutExpired:
+            # It hangs in the kernel, on a dead network disk for example, and dies when let go.
+            return -signal.SIGKILL
 
     def wait_dead(self) -> str:
         """Reap a process that has closed its pipe.

@@ -252,6 +252,12 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_missing_interpreter_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/no-such-program")
+    with pytest.raises(WorkerStartError, match="No such file"):
+        ProcessExecutor(DatasetConfig(), PATIENT, 2)
+
+
 @pytest.mark.parametrize(
     ("module", "strangers"),
     [

@@ -1,0 +1,58 @@
+"""The report of a run as plain text, for a terminal."""
+
+from typing import Any, TextIO
+
+from archive_tools.schema import RunReport, SourceFailure
+
+
+def summarise(report: RunReport) -> str:
+    """Return the report for people: where the dataset is, the counts and the time."""
+    pages = report.pages
+    place = f"Dataset: {report.out}" if report.out else "Nothing usable: no dataset was written."
+    return (
+        f"{place}\n"
+        f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
+        f"Pages: {pages.seen} seen, {pages.kept} kept, {pages.dropped} dropped, "
+        f"{pages.failed} failed ({pages.reduction_percent} % fewer)\n"
+        f"Time: {report.elapsed_s:.1f} s, {report.pages_per_s} pages/s"
+    )
+
+
+def print_failures(report: RunReport, stream: TextIO) -> None:
+    """Say what could not be used, one line each.
+
+    Args:
+        report: The report of a run.
+        stream: Standard error, usually.
+    """
+    for failure in report.source_failures:
+        print(_failure_line(failure), file=stream)
+    for page in report.page_failures:
+        print(f"{page.file_name}, page {page.page_number}: {page.reason}", file=stream)
+    more_files = report.source_failure_count - len(report.source_failures)
+    more_pages = report.pages.failed - len(report.page_failures)
+    if more_files or more_pages:
+        print(f"and {more_files} more files, {more_pages} more pages", file=stream)
+
+
+def flatten(figures: Any, prefix: str = "") -> list[str]:
+    """Return one line for each figure of a nested report, named by its place.
+
+    Args:
+        figures: A dict of dicts, or a figure.
+        prefix: The place so far.
+    """
+    if not isinstance(figures, dict):
+        shown = f"{figures:.4g}" if isinstance(figures, float) else str(figures)
+        return [f"{prefix}: {shown}"]
+    return [
+        line
+        for name, part in figures.items()
+        for line in flatten(part, f"{prefix}.{name}" if prefix else str(name))
+    ]
+
+
+def _failure_line(failure: SourceFailure) -> str:
+    """Name the file once, although most messages name it as well."""
+    named = failure.message.startswith(failure.name)
+    return failure.message if named else f"{failure.name}: {failure.message}"
