@@ -143,8 +143,8 @@ def on_build(
     filter_name: str,
     min_sigma: float,
     fit: str,
-    trigger: str,
-    password: str,
+    trigger: str | None,
+    password: str | None,
 ) -> Iterator[tuple[str, str | None, str]]:
     """Run the build for the page; yields (progress HTML, ZIP path, report HTML)."""
     config = _to_config(filter_name, min_sigma, fit, trigger, password)
@@ -165,16 +165,16 @@ def on_cancel() -> tuple[str, None, str]:
 def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Progress | RunReport]:
     """Run in a job folder of its own; the one place where errors become `gr.Error`."""
     if not files:
-        raise gr.Error("No file was given. Add at least one PDF, then build again.")
+        raise _user_error("No file was given. Add at least one PDF, then build again.")
     try:
         with _open_job_folder() as folder:
             linked = [_linked(file, folder / "inputs", number) for number, file in enumerate(files)]
             for step in run_build(linked, folder / "dataset.zip", config, RunOptions()):
                 if isinstance(step, RunReport) and step.out is None:
-                    raise gr.Error(_nothing_usable(step), print_exception=False)
+                    raise _user_error(_nothing_usable(step))
                 yield step
     except ArchiveToolsError as error:
-        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
+        raise _user_error(str(error)) from error
 
 
 @contextmanager
@@ -214,18 +214,18 @@ def _named(file: gr.FileData | dict[str, Any]) -> NamedFile:
 
 
 def _to_config(
-    filter_name: str, min_sigma: float, fit: str, trigger: str, password: str
+    filter_name: str, min_sigma: float, fit: str, trigger: str | None, password: str | None
 ) -> DatasetConfig:
     try:
         return DatasetConfig(
             filter=_choice(PageFilter, filter_name, "filter"),
             min_sigma=float(min_sigma),
             fit=_choice(Fit, fit, "fit"),
-            trigger=trigger,
+            trigger=trigger or "",  # an empty text box sends null
             password=password or None,
         )
     except InvalidOptionError as error:
-        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
+        raise _user_error(str(error)) from error
 
 
 def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:
@@ -251,5 +251,9 @@ def _progress_json(progress: Progress) -> dict[str, Any]:
 
 
 def _nothing_usable(report: RunReport) -> str:
-    reasons = " ".join(escape(line, quote=False) for line in failure_lines(report))
-    return f"None of the files could be used. {reasons}"
+    return " ".join(["None of the files could be used.", *failure_lines(report)])
+
+
+def _user_error(message: str) -> gr.Error:
+    """Return an expected error; the page shows it as HTML, and the log needs no traceback."""
+    return gr.Error(escape(message, quote=False), print_exception=False)
