@@ -46,14 +46,14 @@ def _draw_plumes(plate: Plate, at: Placing, scale: float) -> None:
         [at(-2, -6), at(0, -36), at(12, -48), at(26, -44), at(32, -32)],
         [at(-4, -6), at(-6, -34), at(-8, -50), at(-20, -56), at(-28, -50)],
     )
-    barbs = int(14 + 160 * min(scale, 1))
+    barbs = int(14 + 84 * min(scale, 1))
     for spine in spines:
         knots = smooth_curve(spine, closed=False)
         where = np.linspace(0.06, 1, barbs) * (len(knots) - 1)
         xs, ys = (np.interp(where, range(len(knots)), knots[:, axis]) for axis in (0, 1))
         reaches = scale * (4 + 9 * np.linspace(0, 1, barbs) ** 0.6)
         # White first: the plume hides what is behind it, then its barbs are cut in fine lines.
-        for width, ink in ((2.4, 0), (0.32, 255)):
+        for width, ink in ((2.4, 0), (0.22, 255)):
             for x, y, reach in zip(xs, ys, reaches, strict=True):
                 _draw_barbs(
                     plate, (x, y), reach * float(plate.rng.uniform(0.8, 1.1)), scale, (width, ink)

@@ -74,7 +74,7 @@ def write_magazine(
         raise ValueError(f"pages is {pages} and dpi {dpi}; give at least 1 page and 36 to 600 dpi")
     kind = ScanKind(kind)
     partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as stream, _PdfStream(stream) as pdf:
+    with partial.open("wb") as stream, PdfStream(stream) as pdf:
         for page_index in range(pages):
             held = page_kind_at(page_index)
             scan = draw_page(held, seed + page_index, page_size_px(held, dpi))
@@ -122,12 +122,13 @@ def _to_group4(grey: NDArray[np.uint8]) -> bytes:
     return buffer.getvalue()[start : start + int(lengths[0])]
 
 
-class _PdfStream:
+class PdfStream:
     """A PDF being written from front to back; only object offsets stay in memory."""
 
     _CATALOG, _TREE, _DETAILS = 1, 2, 3
 
     def __init__(self, stream: BinaryIO) -> None:
+        """Begin a PDF on an empty stream; it is whole when the context ends."""
         self._stream = stream
         self._offsets: dict[int, int] = {}
         self._page_objects: list[int] = []
@@ -135,6 +136,7 @@ class _PdfStream:
         stream.write(b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n")
 
     def __enter__(self) -> Self:
+        """Enter the context in which pages may be added."""
         return self
 
     def __exit__(
@@ -143,6 +145,7 @@ class _PdfStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Finish the file, unless an error ended the context."""
         if error is None:
             self._finish()
 

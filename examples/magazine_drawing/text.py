@@ -32,24 +32,43 @@ class Column:
 def open_font(name: str, size_px: float) -> ImageFont.FreeTypeFont:
     """Open one of PyMuPDF's built-in fonts at a size in pixels."""
     built_in = pymupdf.Font(name)  # type: ignore[no-untyped-call]
-    return ImageFont.truetype(io.BytesIO(built_in.buffer), size_px)
+    # The basic layout engine is in every build of Pillow, so that pages agree everywhere.
+    engine = ImageFont.Layout.BASIC
+    return ImageFont.truetype(io.BytesIO(built_in.buffer), size_px, layout_engine=engine)
+
+
+@lru_cache(maxsize=8192)
+def measure_word(word: str, font: ImageFont.FreeTypeFont) -> float:
+    """Length of a word in pixels."""
+    return font.getlength(word)
+
+
+@lru_cache(maxsize=8192)
+def _cast_word(
+    word: str, font: ImageFont.FreeTypeFont, quarter: int
+) -> tuple[Image.Image, int, int]:
+    """Draw a word once for each quarter of a pixel; its corner is counted from its base point."""
+    x0, y0, x1, y1 = (int(edge) for edge in font.getbbox(word, anchor="ls"))
+    cast = Image.new("L", (x1 - x0 + 4, y1 - y0 + 2))
+    place = (1 - x0 + quarter / 4, 1 - y0)
+    ImageDraw.Draw(cast).text(place, word, fill=INK, font=font, anchor="ls")
+    return cast, x0 - 1, y0 - 1
 
 
 def set_line(
     ink: Image.Image,
     words: list[str],
-    column: Column,
-    baseline: float,
+    at: tuple[float, float],
+    gap_px: float,
     font: ImageFont.FreeTypeFont,
 ) -> None:
-    """Set words on one line so that they fill the column from edge to edge."""
-    draw = ImageDraw.Draw(ink)
-    used = sum(font.getlength(word) for word in words)
-    gap = (column.width - used) / max(len(words) - 1, 1)
-    x = column.x0
+    """Set words from a base point (x, baseline) on, with equal gaps between them."""
+    x, baseline = at
     for word in words:
-        draw.text((x, baseline), word, fill=INK, font=font, anchor="ls")
-        x += font.getlength(word) + gap
+        whole = int(x)
+        cast, left, top = _cast_word(word, font, int((x - whole) * 4))
+        ink.paste(INK, (whole + left, round(baseline) + top), cast)
+        x += measure_word(word, font) + gap_px
 
 
 def set_centred(
@@ -79,10 +98,10 @@ def iter_lines(
     """Break words into lines; the first may be shorter. Yields the words and "is the last"."""
     line: list[str] = []
     room = first_px
-    space = font.getlength(" ")
+    space = measure_word(" ", font)
     used = 0.0
     for word in words:
-        length = font.getlength(word)
+        length = measure_word(word, font)
         if line and used + space * 0.85 + length > room:
             yield line, False
             line, used, room = [], 0.0, width_px
@@ -106,12 +125,9 @@ def set_paragraph(
     for words, last in iter_lines(text.split(), font, column.width - indent, column.width):
         if baseline > column.y1:
             break
-        line = Column(column.x0 + indent, 0, column.x1, 0)
-        if last:
-            draw = ImageDraw.Draw(ink)
-            draw.text((line.x0, baseline), " ".join(words), fill=INK, font=font, anchor="ls")
-        else:
-            set_line(ink, words, line, baseline, font)
+        spare = column.width - indent - sum(measure_word(word, font) for word in words)
+        gap = measure_word(" ", font) if last else spare / max(len(words) - 1, 1)
+        set_line(ink, words, (column.x0 + indent, baseline), gap, font)
         baseline += leading
         indent = 0.0
     return baseline - size_px
