@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +75,7 @@ def serve_app(
     *,
     environment: Mapping[str, str] | None = None,
     checkout: Path = REPOSITORY,
+    command: Sequence[str] = ("app.py",),
 ) -> Iterator[ServedApp]:
     """Start the page of `checkout`, wait until it answers, stop it and its children at the end.
 
@@ -82,6 +83,7 @@ def serve_app(
         work_folder: Where the server's temporary folders and its log go.
         environment: Variables set in addition to those of this process.
         checkout: The folder that holds `app.py`.
+        command: What Python runs there.
 
     Yields:
         The running page.
@@ -107,7 +109,7 @@ def serve_app(
     log_path = work_folder / "server.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "app.py"],
+            [sys.executable, *command],
             cwd=checkout,
             env=variables,
             stdout=log,

@@ -27,8 +27,11 @@ TorchDevice = Literal["cpu", "cuda"]
 # Bounds the memory of a request with many photos; larger batches are no faster on two cores.
 BATCH_SIZE = 8
 
-# accelerate builds a network without memory by replacing a method of all torch modules meanwhile:
-# two threads at once would leave it replaced.
+# What the libraries raise over a model folder in which something is missing or does not fit.
+_BROKEN_MODEL = (OSError, ValueError, LookupError, AttributeError, TypeError, RuntimeError)
+
+# Building a network without memory replaces functions of torch for all threads meanwhile: two at
+# once could leave them replaced.
 _BUILDING = threading.Lock()
 
 
@@ -190,24 +193,63 @@ def classify(
 
 
 def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
-    """Build the network without memory, then put the weights straight where they belong."""
-    import torch
-    from accelerate import init_empty_weights, load_checkpoint_in_model
+    """Load the network in float32 and eval mode."""
     from safetensors import SafetensorError
-    from transformers import AutoConfig, AutoModelForImageClassification
 
-    build: Any = AutoModelForImageClassification.from_config
     try:
-        config = AutoConfig.from_pretrained(spec.path, local_files_only=True)
-        with _BUILDING, init_empty_weights():
-            network = build(config)
-        load_checkpoint_in_model(
-            network, str(spec.path), device_map={"": device}, dtype=torch.float32, strict=True
-        )
+        network = _assemble(spec, device) or _convert(spec, device)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error
-    return cast("PreTrainedModel", network.eval())
+    network.eval()
+    return network
+
+
+def _assemble(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel | None":
+    """Build the network without memory and hang the weights of the file into it: no double copy.
+
+    Ten times as fast as `from_pretrained`, but only for weights that fit name by name.
+
+    Returns:
+        None when they do not, or when the network computes tensors that are in no file.
+    """
+    from accelerate import init_empty_weights
+    from safetensors.torch import load_file
+    from transformers import AutoConfig, AutoModelForImageClassification
+
+    build: Any = AutoModelForImageClassification.from_config
+    config = AutoConfig.from_pretrained(spec.path, local_files_only=True)
+    with init_empty_weights(include_buffers=True):
+        network = build(config)
+    for shard in sorted(spec.path.glob("*.safetensors")):
+        weights = {
+            name: tensor.float() if tensor.is_floating_point() else tensor
+            for name, tensor in load_file(shard, device=device).items()
+        }
+        if network.load_state_dict(weights, strict=False, assign=True).unexpected_keys:
+            return None
+    network.tie_weights()
+    tensors = (*network.parameters(), *network.buffers())
+    return None if any(tensor.is_meta for tensor in tensors) else network
+
+
+def _convert(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
+    """Load weights whose names transformers has to translate first, and miss none."""
+    import torch
+    from transformers import AutoModelForImageClassification
+
+    network, report = AutoModelForImageClassification.from_pretrained(
+        spec.path,
+        local_files_only=True,
+        use_safetensors=True,
+        dtype=torch.float32,
+        output_loading_info=True,
+    )
+    if report["missing_keys"]:
+        # transformers would fill the gap with random numbers and answer all the same.
+        message = f"weights are missing, such as {sorted(report['missing_keys'])[0]}"
+        raise ValueError(message)
+    return cast("PreTrainedModel", network.to(device))
 
 
 def _load_preprocessor(spec: ModelSpec) -> "BaseImageProcessor":
@@ -217,7 +259,7 @@ def _load_preprocessor(spec: ModelSpec) -> "BaseImageProcessor":
     load: Any = AutoImageProcessor.from_pretrained
     try:
         preprocessor = load(spec.path, backend="pil", local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
+    except _BROKEN_MODEL as error:
         message = f"Cannot load the preprocessor of {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error
     return cast("BaseImageProcessor", preprocessor)

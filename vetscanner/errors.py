@@ -4,7 +4,8 @@ VetScannerError
 ├── InvalidPhotoError    a photo cannot be used
 ├── InvalidOptionError   an option has a value that cannot work
 ├── ModelLoadError       the model cannot be loaded
-└── InferenceError       the model failed while it looked at a photo
+├── InferenceError       the model failed while it looked at a photo
+└── VisitorLeftError     nobody waits for the answer any more
 
 Abstaining is an outcome (`schema.Abstention`), never an exception.
 """
@@ -28,3 +29,7 @@ class ModelLoadError(VetScannerError):
 
 class InferenceError(VetScannerError):
     """The model failed while it looked at a photo."""
+
+
+class VisitorLeftError(VetScannerError):
+    """The visitor left while the request waited for a GPU; nothing more is to be done."""

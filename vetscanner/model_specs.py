@@ -196,6 +196,12 @@ def _fetch_spec(repo: str, revision: str | None) -> ModelSpec:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
+        # A commit never changes: what was preloaded or fetched before needs no network.
+        folder = snapshot_download(repo, revision=revision, local_files_only=True)
+        return read_spec(Path(folder), model_id=repo, revision=revision)
+    except (LocalEntryNotFoundError, ModelLoadError):
+        pass  # not here, or not whole
+    try:
         folder = snapshot_download(repo, revision=revision, allow_patterns=list(HUB_FILES))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         message = (

@@ -1,5 +1,8 @@
 """The vet tab and its API endpoint `/triage`."""
 
+import logging
+import os
+import threading
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -9,17 +12,21 @@ import gradio as gr
 from gradio.events import api
 
 from vetscanner.errors import VetScannerError
-from vetscanner.gpu import classify
+from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
-from vetscanner.model_specs import resolve_spec
+from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report_html import report_html
 from vetscanner.schema import Language, TickedSign
 
-# Requests that may hold a model at the same time: bounds the peak memory.
+MODEL_VARIABLE = "VETSCANNER_MODEL"
+"""Names the Space's model: a folder or OWNER/NAME@COMMIT; the bundled one where it is not set."""
+
+# A queue of its own: no archive run may hold up a triage.
 _QUEUE = "triage"
-_SCANS_AT_ONCE = 2
+
+_LOG = logging.getLogger(__name__)
 
 _INTRO = """Photograph the animal, tick what you see beside the photo, press **Triage**.
 The answer says how urgent it is, whom to call and what to do now. It is not a diagnosis. Photos are
@@ -76,9 +83,12 @@ def build_vet_tab() -> None:
         scroll_to_output=True,  # on a phone the answer is below the button
         api_visibility="private",
         concurrency_id=_QUEUE,
-        concurrency_limit=_SCANS_AT_ONCE,
+        concurrency_limit=requests_at_once(),
     )
-    api(triage, api_name="triage", concurrency_id=_QUEUE, concurrency_limit=_SCANS_AT_ONCE)
+    api(triage, api_name="triage", concurrency_id=_QUEUE, concurrency_limit=requests_at_once())
+    if is_zero_gpu():
+        # In a thread: the page need not wait, and torch's emulation of CUDA is not active there.
+        threading.Thread(target=_prepare, name="prepare-model", daemon=True).start()
 
 
 def triage(
@@ -120,11 +130,22 @@ def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
 def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> dict[str, Any]:
     """Scan; the one place where errors become `gr.Error`."""
     try:
-        spec = resolve_spec(None)
-        report = scan_photos(files, signs, language, classify, spec)
+        report = scan_photos(files, signs, language, classify, _space_model())
     except VetScannerError as error:
         raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
     return report.to_json()
+
+
+def _space_model() -> ModelSpec:
+    return resolve_spec(os.environ.get(MODEL_VARIABLE))
+
+
+def _prepare() -> None:
+    """Make the first GPU request as fast as the others; its error shows again at each request."""
+    try:
+        prepare(_space_model())
+    except VetScannerError as error:
+        _LOG.warning("The model cannot be used: %s", error)
 
 
 def _photo_file(photo: gr.FileData | dict[str, Any]) -> PhotoFile:
