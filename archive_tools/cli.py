@@ -141,7 +141,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         "--fit",
         choices=[fit.value for fit in Fit],
         default=Fit.SQUARE.value,
-        help="square: padded with the paper's colour; crop: its middle; stretch: distorted "
+        help="square: padded with the paper's colour; crop: the part with the most ink; stretch: "
         "(default: %(default)s)",
     )
     parser.add_argument("--trigger", metavar="WORD", default="", help="first word of each caption")

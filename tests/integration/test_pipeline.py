@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Iterator
@@ -186,6 +187,18 @@ def test_stopped_run_leaves_nothing(inputs: Path, out: Path) -> None:
     steps.close()
     assert time.monotonic() - before_s < 30  # not waiting for pages; loose, for loaded machines
     assert list_names(out.parent) == []
+
+
+def test_threads_may_come_and_go_between_steps(inputs: Path, out: Path) -> None:
+    """A web server asks for each step from whichever thread is free, and ends idle threads."""
+    steps = build_dataset([inputs], out, DatasetConfig(), TWO)
+    asked: list[Progress | RunReport | None] = [None]
+    while not isinstance(asked[-1], RunReport):
+        thread = threading.Thread(target=lambda: asked.append(next(steps)))
+        thread.start()
+        thread.join()
+    assert asked[-1].pages == PageCounts(kept=5, dropped=2, failed=1)
+    assert "died" not in str(asked[-1].page_failures)
 
 
 def test_hanging_page_does_not_keep_a_run_from_being_stopped(tmp_path: Path, out: Path) -> None:
