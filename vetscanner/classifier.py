@@ -197,12 +197,11 @@ def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
     from safetensors import SafetensorError
 
     try:
-        network = _assemble(spec, device) or _convert(spec, device)
+        network: Any = _assemble(spec, device) or _convert(spec, device)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error
-    network.eval()
-    return network
+    return cast("PreTrainedModel", network.eval())
 
 
 def _assemble(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel | None":

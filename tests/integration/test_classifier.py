@@ -16,6 +16,17 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from transformers import (
+    AutoImageProcessor,
+    PreTrainedModel,
+    SiglipConfig,
+    SiglipForImageClassification,
+    SwinConfig,
+    SwinForImageClassification,
+    ViTConfig,
+    ViTForImageClassification,
+)
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from vetscanner.classifier import classify, open_classifier
 from vetscanner.errors import InferenceError, ModelLoadError
@@ -213,3 +224,61 @@ def test_poisoned_weights_are_an_inference_error(
         pytest.raises(InferenceError, match="no numbers"),
     ):
         classifier.predict([lion])
+
+
+def make_tiny_model(kind: str) -> PreTrainedModel:
+    """Build a random image classifier of another family with three of our labels."""
+    labels = {0: "lumpy_skin", 1: "healthy", 2: "not_cattle"}
+    common = {
+        "image_size": 32,
+        "id2label": labels,
+        "label2id": {name: index for index, name in labels.items()},
+    }
+    layers = {
+        "hidden_size": 16,
+        "intermediate_size": 32,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+    }
+    if kind == "vit":
+        config = ViTConfig(patch_size=8, **layers, **common)
+        return ViTForImageClassification(config)
+    if kind == "swin":
+        config = SwinConfig(
+            patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[2, 2], window_size=4, **common
+        )
+        return SwinForImageClassification(config)
+    vision = {"patch_size": 8, "image_size": 32, **layers}
+    config = SiglipConfig(vision_config=vision, id2label=labels, label2id=common["label2id"])
+    return SiglipForImageClassification(config)
+
+
+@pytest.mark.parametrize("kind", ["vit", "swin", "siglip"])
+def test_other_families_load_exactly_as_transformers_loads_them(tmp_path: Path, kind: str) -> None:
+    torch.manual_seed(3)
+    model = make_tiny_model(kind).eval()
+    model.save_pretrained(tmp_path)
+    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(tmp_path)
+    photo = np.random.default_rng(1).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    processor = AutoImageProcessor.from_pretrained(tmp_path, backend="pil")
+    with torch.inference_mode():
+        logits = model(**processor(photo, return_tensors="pt")).logits
+    expected = logits.softmax(-1)[0].tolist()
+    with open_classifier(read_spec(tmp_path)) as classifier:
+        (prediction,) = classifier.predict([photo])
+    signs = (SignClass.LUMPY_SKIN, SignClass.NO_VISIBLE_SIGN, SignClass.NOT_CATTLE)
+    assert [prediction.probabilities[sign] for sign in signs] == pytest.approx(expected, abs=1e-5)
+    assert prediction.probabilities[SignClass.EYE] == 0.0
+
+
+def test_missing_weights_are_never_made_up(copied_model: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(copied_model / "model.safetensors")
+    del weights["classifier.weight"]
+    save_file(weights, copied_model / "model.safetensors", metadata={"format": "pt"})
+    with (
+        pytest.raises(ModelLoadError, match="missing"),
+        open_classifier(read_spec(copied_model)),
+    ):
+        pass
