@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from archive_tools.schema import Progress, RunReport, RunStatus
+from archive_tools.schema import Progress, RunReport, RunStatus, SourceFailure
 
 _SHOWN_FAILURES = 20
 
@@ -50,12 +50,17 @@ def report_html(report: RunReport) -> str:
 
 def failure_lines(report: RunReport) -> list[str]:
     """Return one plain line for each file or page that failed, at most twenty of each."""
-    files = [f"{failure.name}: {failure.message}" for failure in report.source_failures]
+    files = [_file_line(failure) for failure in report.source_failures]
     pages = [
         f"{failure.file_name}, page {failure.page_number}: {failure.reason}"
         for failure in report.page_failures
     ]
     return [*_shortened(files, "files"), *_shortened(pages, "pages")]
+
+
+def _file_line(failure: SourceFailure) -> str:
+    is_named = failure.name in failure.message
+    return failure.message if is_named else f"{failure.name}: {failure.message}"
 
 
 def _shortened(lines: Sequence[str], noun: str) -> list[str]:
