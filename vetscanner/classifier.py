@@ -30,8 +30,8 @@ BATCH_SIZE = 8
 # What the libraries raise over a model folder in which something is missing or does not fit.
 _BROKEN_MODEL = (OSError, ValueError, LookupError, AttributeError, TypeError, RuntimeError)
 
-# Building a network without memory replaces functions of torch for all threads meanwhile: two at
-# once could leave them replaced.
+# Building a network replaces torch's default number type and functions for all threads meanwhile:
+# two at once could leave them replaced.
 _BUILDING = threading.Lock()
 
 
@@ -197,8 +197,9 @@ def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
     from safetensors import SafetensorError
 
     try:
-        network: Any = _assemble(spec, device) or _convert(spec, device)
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        with _BUILDING:
+            network: Any = _assemble(spec, device) or _convert(spec, device)
+    except (*_BROKEN_MODEL, AssertionError, SafetensorError) as error:
         message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error
     return cast("PreTrainedModel", network.eval())
@@ -236,7 +237,10 @@ def _convert(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
     """Load weights whose names transformers has to translate first, and miss none."""
     import torch
     from transformers import AutoModelForImageClassification
+    from transformers.utils import logging
 
+    # A bar for each request would fill the log.
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     network, report = AutoModelForImageClassification.from_pretrained(
         spec.path,
         local_files_only=True,

@@ -43,8 +43,12 @@ def offer_devices() -> None:
     import spaces.zero.torch as zero_torch
 
     zero_torch.init = _use_device(zero_torch.init)
-    zero_torch.move = lambda callback=None: None
+    zero_torch.move = _move_nothing
     vetscanner.classifier.open_classifier = _open_on_cpu(vetscanner.classifier.open_classifier)
+
+
+def _move_nothing(**_: object) -> None:
+    """Move no tensors to the device: the app keeps none at module level."""
 
 
 def _use_device(start_cuda: Callable[[str], None]) -> Callable[[str], None]:
