@@ -40,6 +40,8 @@ REPORT_KEYS = {
     "timings_s",
     "sources",
     "disclaimer",
+    # Not in DESIGN.md: photos of the request that could not be read, each with a message.
+    "photo_errors",
 }
 PHOTO_KEYS = {"name", "width", "height", "quality", "probabilities", "heatmap"}
 FINDING_KEYS = {"sign", "name", "probability", "notifiable", "zoonotic", "differentials"}
@@ -47,7 +49,8 @@ FINDING_KEYS = {"sign", "name", "probability", "notifiable", "zoonotic", "differ
 
 def check_report(report: dict[str, Any]) -> None:
     """Assert that a report without unreadable photos has the documented shape."""
-    assert set(report) == REPORT_KEYS
+    assert set(report) == REPORT_KEYS, set(report) ^ REPORT_KEYS
+    assert report["photo_errors"] == []
     assert report["level"] in LEVELS
     assert report["headline"]
     assert report["first_steps"]

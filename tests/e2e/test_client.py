@@ -116,9 +116,16 @@ def test_signs_that_call_the_official_vet(client: Client, signs: list[str]) -> N
     assert "mov" in json.dumps([report["call"], report["first_steps"], report["headline"]]).lower()
 
 
+@pytest.fixture(scope="module")
+def english(client: Client, photo: Path) -> dict[str, Any]:
+    """A report in English."""
+    return triage(client, photo, signs=["down"])
+
+
 @pytest.mark.parametrize("language", ["de", "fr", "ru"])
-def test_report_in_other_languages(client: Client, photo: Path, language: str) -> None:
-    english = triage(client, photo, signs=["down"])
+def test_report_in_other_languages(
+    client: Client, photo: Path, english: dict[str, Any], language: str
+) -> None:
     other = triage(client, photo, signs=["down"], language=language)
     check_report(other)
     assert (other["level"], english["level"]) == ("emergency", "emergency")
