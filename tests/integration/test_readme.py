@@ -121,7 +121,7 @@ def test_example_runs(name: str, checkout: Path, served_app: ServedApp) -> None:
 
 @pytest.mark.parametrize(
     "subject",
-    ["make run", "make test", "hf upload", "PyTorch", "PIP_", "not a vet|not a diagnosis", "AGPL"],
+    ["make run", "make test", "hf upload", "PyTorch", "PIP_", "diagnosis", "AGPL"],
 )
 def test_readme_says(subject: str) -> None:
     assert re.search(subject, README, re.I)
