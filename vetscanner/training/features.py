@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from transformers import EfficientNetForImageClassification
 
 RANDOM_VIEWS = 2
-DRAWN_NEGATIVES = 150
+# One drawn picture for every so many photos: enough to be known, too few to crowd out animals.
+PHOTOS_PER_NEGATIVE = 20
 # Owner of a picture that was drawn here: it belongs to no photo, so to no fold.
 NO_OWNER = -1
 _BATCH_SIZE = 32
@@ -86,7 +87,8 @@ def iter_views(photos: tuple[LabelledPhoto, ...], seed: int) -> Iterator[View]:
             for eye in cut_eyes(pixels):
                 yield View(random_view(eye, rng), label, owner, is_random=True)
     not_cattle = SIGNS.index(SignClass.NOT_CATTLE)
-    for drawn in iter_drawn_negatives(DRAWN_NEGATIVES, np.random.default_rng((seed, len(photos)))):
+    rng = np.random.default_rng((seed, len(photos)))
+    for drawn in iter_drawn_negatives(len(photos) // PHOTOS_PER_NEGATIVE, rng):
         yield View(to_square(drawn), not_cattle, NO_OWNER, is_random=True)
 
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vetscanner.errors import ModelLoadError
+from vetscanner.errors import InvalidOptionError, ModelLoadError
 from vetscanner.training.backbone import INSTALL_HINT
 from vetscanner.training.features import NO_OWNER, FeatureTable
 from vetscanner.training.labels import SIGNS, LabelledPhoto, class_indices
 
 FOLD_COUNT = 5
+MIN_FOLDS = 2
+MIN_CLASSES = 2
 # These were chosen by grouped cross-validation on the development photos.
 INVERSE_PENALTY = 0.015
 BALANCE_POWER = 0.5
@@ -47,6 +49,7 @@ def assign_folds(
         Fold of each photo (photos,).
 
     Raises:
+        InvalidOptionError: When there are too few groups or classes.
         ModelLoadError: When scikit-learn is not installed.
     """
     try:
@@ -56,6 +59,11 @@ def assign_folds(
         raise ModelLoadError(message) from error
     labels = class_indices(photos)
     groups = np.array([photo.group for photo in photos])
+    fold_count = min(fold_count, len(set(groups)))
+    # Every fold must leave two classes to train on.
+    if fold_count < MIN_FOLDS or len(set(labels)) < MIN_CLASSES:
+        message = "Training needs photos of at least two classes from at least two groups."
+        raise InvalidOptionError(message)
     folds = np.zeros(len(photos), dtype=np.int64)
     splitter = StratifiedGroupKFold(fold_count, shuffle=True, random_state=seed)
     for index, (_, held_out) in enumerate(splitter.split(labels, labels, groups)):
