@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.sample_files import draw_photo
 from tests.served_app import REPOSITORY, ServedApp
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -48,6 +49,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (REPOSITORY / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(REPOSITORY / name, copy / name)
+    # The examples name the reader's own photo; none is committed.
+    draw_photo(copy / "cow.jpg")
     return copy
 
 
