@@ -8,8 +8,10 @@ import numpy.typing as npt
 
 from archive_tools import duplicates, finishing, page_filter
 from archive_tools.config import DatasetConfig, Fit
-from archive_tools.reader import REFERENCE_ZOOM, PdfDocument, PdfPage, open_document
-from archive_tools.schema import Decision, PageOutcome, PageResult, PageTask, Record
+from archive_tools.reader import PdfPage, open_document
+from archive_tools.schema import Decision, PageOutcome, PageResult, PageTask, Purpose, Record
+from archive_tools.second_renderer import SecondRenderer
+from archive_tools.view_chooser import ViewChooser
 
 
 class PageExtractor:
@@ -24,7 +26,7 @@ class PageExtractor:
         self._config = config
         self._open_files = ExitStack()
         self._path: Path | None = None
-        self._document: PdfDocument | None = None
+        self._chooser: ViewChooser | None = None
 
     def extract(self, task: PageTask) -> PageResult:
         """Work on one page.
@@ -39,32 +41,35 @@ class PageExtractor:
             SourceError: The file cannot be opened (any more).
             PageError: The page cannot be rendered.
         """
-        with self._document_at(task.path).open_page(task.page_index) as page:
-            look = page.render(REFERENCE_ZOOM)
-            sigma = page_filter.measure_sigma(page_filter.to_grey(look))
-            decision = page_filter.decide(sigma, self._config.filter, self._config.min_sigma)
-            wants_record = decision.keep and not task.judge_only
-            records = (self._record(page, look),) if wants_record else ()
-            return _result(task, page.reference_size, sigma, decision, records)
+        chooser = self._chooser_at(task.path)
+        with chooser.document.open_page(task.page_index) as page:
+            zoom = _zoom_for(page, self._config)
+            view = chooser.choose(page, zoom)
+            decision = page_filter.decide(
+                view.iter_looks(), self._config.filter, self._config.min_sigma
+            )
+            wants_record = decision.keep and task.purpose is not Purpose.JUDGE
+            records = (self._record(view.show(zoom)),) if wants_record else ()
+            return _result(task, page.reference_size, decision, records)
 
     def close(self) -> None:
         """Close the document that is still open."""
         self._open_files.close()
-        self._path = self._document = None
+        self._path = self._chooser = None
 
-    def _document_at(self, path: Path) -> PdfDocument:
-        """Return the open document, opening it when it is not the current one."""
-        if self._document is None or path != self._path:
+    def _chooser_at(self, path: Path) -> ViewChooser:
+        """Return the views of the open document, opening it when it is not the current one."""
+        if self._chooser is None or path != self._path:
             self.close()
             opening = open_document(path, self._config.password, self._config.hide_layers)
-            self._document = self._open_files.enter_context(opening)
-            self._path = path
-        return self._document
+            document = self._open_files.enter_context(opening)
+            renderer = SecondRenderer(path, self._config.password)
+            self._open_files.callback(renderer.close)
+            self._chooser, self._path = ViewChooser(document, renderer), path
+        return self._chooser
 
-    def _record(self, page: PdfPage, look: npt.NDArray[np.uint8]) -> Record:
+    def _record(self, pixels: npt.NDArray[np.uint8]) -> Record:
         """Return the finished picture of a kept page."""
-        zoom = _zoom_for(page, self._config)
-        pixels = look if zoom <= REFERENCE_ZOOM else page.render(zoom)
         picture, box = finishing.fit_picture(pixels, self._config.fit, self._config.size_px)
         return Record(
             jpeg=finishing.encode_jpeg(picture, self._config.jpeg_quality),
@@ -78,16 +83,14 @@ class PageExtractor:
 
 
 def _zoom_for(page: PdfPage, config: DatasetConfig) -> float:
-    """Return the zoom at which the picture needs no enlargement."""
+    """Return the pixels per point at which the picture needs no enlargement."""
     sides = (page.width_pt, page.height_pt)
-    side_pt = max(sides) if config.fit is Fit.SQUARE else min(sides)
-    return max(REFERENCE_ZOOM, config.size_px / side_pt)
+    return config.size_px / (max(sides) if config.fit is Fit.SQUARE else min(sides))
 
 
 def _result(
     task: PageTask,
     size: tuple[int, int],
-    sigma: float,
     decision: Decision,
     records: tuple[Record, ...],
 ) -> PageResult:
@@ -97,7 +100,7 @@ def _result(
         outcome=PageOutcome.KEPT if decision.keep else PageOutcome.DROPPED,
         width=size[0],
         height=size[1],
-        sigma=sigma,
+        sigma=decision.score,
         score=decision.score,
         reason=decision.reason,
         records=records,

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from PIL import Image
 
 from archive_tools.config import Fit
+from archive_tools.resampling import resize_lanczos
 
-RgbPixels = npt.NDArray[np.uint8]
+Pixels = npt.NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
 _THUMBNAIL_PX = 128
@@ -19,32 +20,32 @@ _LIGHTEST_PERCENTILE = 95
 _PAPER_SHARE_OF_LIGHTEST = 0.8
 
 
-def paper_colour(rgb: RgbPixels) -> tuple[int, int, int]:
+def paper_colour(pixels: Pixels) -> tuple[int, int, int]:
     """Return the colour of the paper, as red, green and blue.
 
     Args:
-        rgb: Pixels of the page, uint8 RGB (H, W, 3).
+        pixels: The page, uint8 RGB (H, W, 3) or grey (H, W).
     """
-    pixels = _thumbnail(rgb).reshape(-1, 3)
-    luma = pixels.mean(axis=1)
+    small = _to_rgb(_thumbnail(pixels)).reshape(-1, 3)
+    luma = small.mean(axis=1)
     lightest = float(np.percentile(luma, _LIGHTEST_PERCENTILE))
-    paper = pixels[luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
+    paper = small[luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
     red, green, blue = np.median(paper, axis=0)
     return int(red), int(green), int(blue)
 
 
-def find_inkiest_window(rgb: RgbPixels) -> Box:
+def find_inkiest_window(pixels: Pixels) -> Box:
     """Find the largest square of the page that holds the most ink.
 
     Args:
-        rgb: Pixels of the page, uint8 RGB (H, W, 3).
+        pixels: The page, uint8 RGB (H, W, 3) or grey (H, W).
 
     Returns:
         Its box in pixels; the one nearest the middle where several hold the same.
     """
-    height, width = rgb.shape[:2]
+    height, width = pixels.shape[:2]
     side = min(width, height)
-    small = _thumbnail(rgb).astype(np.float64).mean(axis=2)
+    small = _to_rgb(_thumbnail(pixels)).astype(np.float64).mean(axis=2)
     ink = (small.max() - small).sum(axis=0 if width > height else 1)
     start = _heaviest_start(ink, side / max(width, height))
     offset = round(start * (max(width, height) - side))
@@ -63,25 +64,26 @@ def _heaviest_start(ink: npt.NDArray[np.float64], share: float) -> float:
     return float(heaviest[np.argmin(np.abs(heaviest - places / 2))]) / places
 
 
-def fit_picture(rgb: RgbPixels, fit: Fit, side_px: int) -> tuple[RgbPixels, Box]:
+def fit_picture(pixels: Pixels, fit: Fit, side_px: int) -> tuple[Pixels, Box]:
     """Bring a picture to a square of the given side with the LANCZOS filter.
 
     Args:
-        rgb: Pixels, uint8 RGB (H, W, 3).
+        pixels: The page, uint8 RGB (H, W, 3) or grey (H, W).
         fit: Pad (`square`), cut (`crop`) or distort (`stretch`).
         side_px: Side of the square.
 
     Returns:
-        Pixels, uint8 RGB (side, side, 3), and the part of `rgb` that they show.
+        Pixels, uint8 RGB (side, side, 3), and the part of the page that they show.
     """
-    height, width = rgb.shape[:2]
+    height, width = pixels.shape[:2]
     whole = (0, 0, width, height)
     if fit is Fit.STRETCH:
-        return _resize(rgb, whole, (side_px, side_px)), whole
+        return _resize_to_rgb(pixels, whole, (side_px, side_px)), whole
     if fit is Fit.CROP:
-        window = find_inkiest_window(rgb)
-        return _resize(rgb, window, (side_px, side_px)), window
-    return _fit_square(rgb, side_px), whole
+        window = find_inkiest_window(pixels)
+        return _resize_to_rgb(pixels, window, (side_px, side_px)), window
+    inner = _resize_to_rgb(pixels, whole, fitted_size(width, height, side_px))
+    return _pad_to_square(inner, side_px), whole
 
 
 def fitted_size(width: int, height: int, side_px: int) -> tuple[int, int]:
@@ -90,19 +92,19 @@ def fitted_size(width: int, height: int, side_px: int) -> tuple[int, int]:
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
-def _fit_square(rgb: RgbPixels, side_px: int) -> RgbPixels:
-    """Shrink or enlarge without distortion and pad both sides alike with the paper's colour."""
-    height, width = rgb.shape[:2]
-    inner_width, inner_height = fitted_size(width, height, side_px)
+def _pad_to_square(inner: Pixels, side_px: int) -> Pixels:
+    """Pad both sides alike with the paper's colour."""
+    height, width = inner.shape[:2]
+    if height == width == side_px:
+        return inner
     canvas = np.empty((side_px, side_px, 3), dtype=np.uint8)
-    canvas[:] = paper_colour(rgb)
-    left, top = (side_px - inner_width) // 2, (side_px - inner_height) // 2
-    inner = _resize(rgb, (0, 0, width, height), (inner_width, inner_height))
-    canvas[top : top + inner_height, left : left + inner_width] = inner
+    canvas[:] = paper_colour(inner)
+    left, top = (side_px - width) // 2, (side_px - height) // 2
+    canvas[top : top + height, left : left + width] = inner
     return canvas
 
 
-def encode_jpeg(rgb: RgbPixels, quality: int) -> bytes:
+def encode_jpeg(rgb: Pixels, quality: int) -> bytes:
     """Encode a picture as a JPEG file.
 
     Args:
@@ -114,16 +116,22 @@ def encode_jpeg(rgb: RgbPixels, quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _resize(rgb: RgbPixels, box: Box, size: tuple[int, int]) -> RgbPixels:
-    """Resample the part `box` of a picture to `size` (width, height)."""
-    resized = Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS, box=box)
-    return np.asarray(resized, dtype=np.uint8)
+def _resize_to_rgb(pixels: Pixels, box: Box, size: tuple[int, int]) -> Pixels:
+    """Resample the part `box` of a picture to `size` (width, height); the result is RGB."""
+    return _to_rgb(resize_lanczos(pixels, box, size))
 
 
-def _thumbnail(rgb: RgbPixels) -> RgbPixels:
+def _to_rgb(pixels: Pixels) -> Pixels:
+    """Return a picture with three channels."""
+    if pixels.ndim == 3:
+        return pixels
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_GRAY2RGB), dtype=np.uint8)
+
+
+def _thumbnail(pixels: Pixels) -> Pixels:
     """Return an area-averaged copy whose long side is at most `_THUMBNAIL_PX`."""
-    height, width = rgb.shape[:2]
+    height, width = pixels.shape[:2]
     if max(width, height) <= _THUMBNAIL_PX:
-        return rgb
+        return pixels
     size = fitted_size(width, height, _THUMBNAIL_PX)
-    return np.asarray(cv2.resize(rgb, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)

@@ -6,9 +6,11 @@ Pages come out upright (rotation applied), cut to their crop box, on white paper
 # PyMuPDF ships no type information.
 # mypy: disable-error-code="no-untyped-call"
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ import numpy.typing as npt
 import pymupdf
 
 from archive_tools.errors import EncryptedPdfError, PageError, UnreadablePdfError
+from archive_tools.scan_finder import Scan, find_scan, shows_device_colours_plainly
 from archive_tools.schema import DocumentDetails
 
 RgbPixels = npt.NDArray[np.uint8]
+Pixels = npt.NDArray[np.uint8]
 
 REFERENCE_ZOOM = 2.0
 """PDF units are 72 to the inch, so this is 144 dpi, the article's resolution."""
@@ -30,7 +34,11 @@ PIXEL_BUDGET = 36_000_000
 Page boxes lie: one page around a 2550 x 3300 scan asks for 36,000 x 72,000 pixels at 144 dpi.
 """
 
+_LONGEST_SIDE_PT = 100_000.0
+"""35 metres. Nobody scans that: a page that says so is damaged or hostile."""
+
 _UI_LAYER_OFF = 2
+_PLAIN_SPACES = ("DeviceGray", "DeviceRGB")
 
 # MuPDF renders what it can of a damaged page and only warns; half a picture must not get into a
 # dataset as if it were whole.
@@ -54,18 +62,61 @@ class PdfPage:
     """One page of an open document; valid until the document is closed.
 
     Attributes:
+        index: 0-based page index.
         width_pt: Width of the upright page in points.
         height_pt: Height of the upright page in points.
     """
 
     _page: Any
+    index: int
     width_pt: float
     height_pt: float
 
     @property
     def reference_size(self) -> tuple[int, int]:
         """Width and height in pixels that the page has at 144 dpi, whatever the budget."""
-        return math.ceil(self.width_pt * REFERENCE_ZOOM), math.ceil(self.height_pt * REFERENCE_ZOOM)
+        area = (self._page.rect * pymupdf.Matrix(REFERENCE_ZOOM, REFERENCE_ZOOM)).irect
+        return area.width, area.height
+
+    @property
+    def picture_codecs(self) -> tuple[str, ...]:
+        """Filters of the pictures that the page may draw, such as `JPXDecode`."""
+        return tuple(picture[8] for picture in self._page.get_images(full=True))
+
+    def find_scan(self) -> Scan | None:
+        """Return the one picture that the page consists of, where that is proven."""
+        box, matrix = pymupdf.mupdf.FzRect(), pymupdf.mupdf.FzMatrix()
+        page = pymupdf.mupdf.pdf_page_from_fz_page(self._page.this)
+        pymupdf.mupdf.pdf_page_transform(page, box, matrix)
+        page_matrix = (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
+        return find_scan(self._page.parent, self._page, page_matrix)
+
+    def read_stored(self, xref: int) -> bytes:
+        """Return a stream's bytes as they are stored (decrypted, not decoded)."""
+        return bytes(self._page.parent.xref_stream_raw(xref))
+
+    def decode_picture(self, xref: int) -> Pixels | None:
+        """Decode a picture of the page at its full size, in grey or RGB.
+
+        Args:
+            xref: Its object number.
+
+        Returns:
+            Pixels, uint8 (H, W) or RGB (H, W, 3); None where it has transparency or is damaged.
+        """
+        pymupdf.TOOLS.reset_mupdf_warnings()
+        try:
+            pixmap = pymupdf.Pixmap(self._page.parent, xref)
+            if pixmap.colorspace is None or pixmap.alpha:
+                return None
+            if pixmap.n not in (1, 3) or pixmap.colorspace.name not in _PLAIN_SPACES:
+                pixmap = pymupdf.Pixmap(pymupdf.csRGB, pixmap)
+        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+            return None
+        if pymupdf.TOOLS.mupdf_warnings():
+            return None
+        pixels = _to_array(pixmap)
+        return pixels[:, :, 0] if pixmap.n == 1 else pixels
 
     def render(self, zoom: float) -> RgbPixels:
         """Render the page, coarser than asked where it would exceed `PIXEL_BUDGET`.
@@ -110,6 +161,21 @@ class PdfDocument:
         return int(self._document.page_count)
 
     @property
+    def is_intact(self) -> bool:
+        """Whether the file was read as it is, without any repair."""
+        return not self._document.is_repaired
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether parts of the pages can be switched on and off."""
+        return bool(self._document.layer_ui_configs() or self._document.get_ocgs())
+
+    @cached_property
+    def shows_device_colours_plainly(self) -> bool:
+        """Whether no output intent recolours grey and RGB pictures."""
+        return shows_device_colours_plainly(self._document)
+
+    @property
     def details(self) -> DocumentDetails:
         """The document's own metadata."""
         stated = self._document.metadata or {}
@@ -142,6 +208,8 @@ class PdfDocument:
         except (IndexError, RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
             raise PageError(f"cannot be read: {error}") from error
         try:
+            if not self.is_intact:
+                _raise_for_missing_parts(self._document, page)
             yield _measure(page)
         finally:
             del page
@@ -242,7 +310,28 @@ def _measure(page: pymupdf.Page) -> PdfPage:
     width_pt, height_pt = page.rect.width, page.rect.height
     if not (0 < width_pt < math.inf and 0 < height_pt < math.inf):
         raise PageError(f"the page has no area ({width_pt:g} x {height_pt:g} points)")
-    return PdfPage(page, width_pt, height_pt)
+    if max(width_pt, height_pt) > _LONGEST_SIDE_PT:
+        raise PageError(
+            f"the page says that it is {width_pt / 72:,.0f} x {height_pt / 72:,.0f} inches large; "
+            "print the file to a new PDF with a sensible page size"
+        )
+    return PdfPage(page, page.number, width_pt, height_pt)
+
+
+def _raise_for_missing_parts(document: pymupdf.Document, page: pymupdf.Page) -> None:
+    """Refuse a page of a repaired file that refers to objects which are gone.
+
+    MuPDF renders such a page white, as if it were blank.
+    """
+    damage = "the file is damaged (truncated?): "
+    if not 0 < page.xref < document.xref_length():
+        raise PageError(damage + "the page is missing")
+    parts = ("Contents", "Resources/XObject", "Resources/Font")
+    for part in parts:
+        text = document.xref_get_key(page.xref, part)[1]
+        for reference in re.findall(r"(\d+) 0 R", text):
+            if document.xref_object(int(reference)) == "null":
+                raise PageError(damage + "a part of the page is missing")
 
 
 def _raise_for_damage(warnings: str, pixels: RgbPixels) -> None:

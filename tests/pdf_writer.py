@@ -94,11 +94,12 @@ def write_pdf(
 ) -> bytes:
     """Return a PDF with these pages; `writer` may already hold objects that they refer to."""
     writer = writer or PdfWriter()
-    tree = writer.reserve()
+    # First, as most writers have it: a truncated file then still has its page tree.
+    root, tree = writer.reserve(), writer.reserve()
     kids = [_add_page(writer, tree, page) for page in pages]
     references = " ".join(f"{kid} 0 R" for kid in kids)
     writer.set(tree, f"<< /Type /Pages /Kids [{references}] /Count {len(kids)} >>")
-    root = writer.add(f"<< /Type /Catalog /Pages {tree} 0 R {catalogue} >>")
+    writer.set(root, f"<< /Type /Catalog /Pages {tree} 0 R {catalogue} >>")
     return writer.to_bytes(root, trailer)
 
 

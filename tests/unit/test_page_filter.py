@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as numpy_strategies
 
 from archive_tools import page_filter
 from archive_tools.config import PageFilter
+from archive_tools.page_filter import Look
 
 
 @given(numpy_strategies.arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40))))
@@ -29,7 +30,8 @@ def test_grey_is_luma_of_rgb_in_that_order(rgb, luma):
 
 @pytest.mark.parametrize(("sigma", "keep"), [(44.99, False), (45.0, False), (45.01, True)])
 def test_only_above_the_threshold_is_kept(sigma, keep):
-    decision = page_filter.decide(sigma, PageFilter.SIGMA, 45)
+    look = Look(sigma, sigma - 1e-9, sigma)
+    decision = page_filter.decide([look], PageFilter.SIGMA, 45)
     assert decision.keep is keep
     assert decision.score == sigma
     assert (">" if keep else "<=") in decision.reason
@@ -44,4 +46,5 @@ def test_a_lower_threshold_never_drops_more(sigma, lower, higher):
 
 @given(sigma=st.floats(0, 127.5))
 def test_without_a_filter_every_page_is_kept(sigma):
-    assert page_filter.decide(sigma, PageFilter.NONE, 45).keep
+    look = Look(sigma, sigma - 5, sigma + 5)
+    assert page_filter.decide([look], PageFilter.NONE, 45).keep
