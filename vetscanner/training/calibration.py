@@ -15,6 +15,8 @@ TARGET_COVERAGE = 0.90
 TARGET_ALARM_RECALL = 0.97
 MAX_FALSE_ALARMS = 0.10
 ECE_BINS = 15
+# One for all photos, or one for each photo.
+Threshold = float | NDArray[np.float64]
 # Temperatures are searched on this grid; outside it the model would be useless anyway.
 _TEMPERATURES = np.geomspace(0.2, 8.0, 400)
 
@@ -32,6 +34,21 @@ class Calibration:
     temperature: float
     unclear_below: float
     alarm_thresholds: dict[SignClass, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NestedAnswers:
+    """Calibrated probabilities with the thresholds that belong to each photo's fold.
+
+    Attributes:
+        probabilities: (photos, signs).
+        unclear_below: (photos,).
+        alarm_thresholds: For each alarm sign (photos,).
+    """
+
+    probabilities: NDArray[np.float64]
+    unclear_below: NDArray[np.float64]
+    alarm_thresholds: dict[SignClass, NDArray[np.float64]]
 
 
 def softmax(logits: NDArray[np.float64], temperature: float = 1.0) -> NDArray[np.float64]:
@@ -103,12 +120,12 @@ def choose_alarm_thresholds(
 def false_alarm_rate(
     probabilities: NDArray[np.float64],
     labels: NDArray[np.int64],
-    thresholds: Mapping[SignClass, float],
+    thresholds: Mapping[SignClass, Threshold],
 ) -> float:
     """Return the share of cattle photos without an alarm sign on which either alarm goes off."""
     others = ~np.isin(labels, [SIGNS.index(s) for s in (*ALARM_SIGNS, SignClass.NOT_CATTLE)])
-    raised = [probabilities[others, SIGNS.index(s)] >= thresholds[s] for s in ALARM_SIGNS]
-    return float(np.logical_or.reduce(raised).mean()) if others.any() else 0.0
+    raised = [probabilities[:, SIGNS.index(s)] >= thresholds[s] for s in ALARM_SIGNS]
+    return float(np.logical_or.reduce(raised)[others].mean()) if others.any() else 0.0
 
 
 def _threshold(
@@ -122,6 +139,29 @@ def _threshold(
     allowed_misses = int(np.floor((1.0 - recall) * len(caught) + 1e-9))
     # Just under the value of the last photo to be caught, so that rounding cannot lose it.
     return float(caught[allowed_misses] * (1.0 - 1e-6))
+
+
+def nested_answers(
+    logits: NDArray[np.float64], labels: NDArray[np.int64], folds: NDArray[np.int64]
+) -> "NestedAnswers":
+    """Calibrate every fold on the other folds, so that no threshold saw what it is measured on.
+
+    Args:
+        logits: Held-out logits (photos, signs).
+        labels: Indices into `SIGNS` (photos,).
+        folds: Fold of each photo (photos,).
+    """
+    probabilities = np.zeros_like(logits)
+    unclear_below = np.zeros(len(labels))
+    alarms = {sign: np.zeros(len(labels)) for sign in ALARM_SIGNS}
+    for fold in np.unique(folds):
+        held_out = folds == fold
+        chosen = calibrate(logits[~held_out], labels[~held_out])
+        probabilities[held_out] = softmax(logits[held_out], chosen.temperature)
+        unclear_below[held_out] = chosen.unclear_below
+        for sign, threshold in chosen.alarm_thresholds.items():
+            alarms[sign][held_out] = threshold
+    return NestedAnswers(probabilities, unclear_below, alarms)
 
 
 def calibrate(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> Calibration:

@@ -16,7 +16,7 @@ from vetscanner.training.labels import (
     read_labels,
     read_pixels,
 )
-from vetscanner.training.metrics import measure
+from vetscanner.training.metrics import measure, measure_nested
 from vetscanner.training.train import cross_validate as cross_validate_recipe
 
 
@@ -30,7 +30,8 @@ def evaluate_folder(data_dir: Path, spec: ModelSpec, cross_validate: bool) -> di
             it, photos that the model was trained on give figures that are too good.
 
     Returns:
-        The figures of `metrics.measure`, and for cross-validation `folds`.
+        The figures of `metrics.measure`; for cross-validation also `folds`, and `nested`: the
+        figures that depend on thresholds, each fold with thresholds chosen on the other folds.
 
     Raises:
         InvalidOptionError: When the folder cannot be used.
@@ -47,6 +48,7 @@ def evaluate_folder(data_dir: Path, spec: ModelSpec, cross_validate: bool) -> di
         | _headline(probabilities[folds == fold], class_indices(photos)[folds == fold], spec)
         for fold in range(int(folds.max()) + 1)
     ]
+    figures["nested"] = measure_nested(logits, class_indices(photos), folds)
     return figures
 
 

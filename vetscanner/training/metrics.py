@@ -8,9 +8,21 @@ from numpy.typing import NDArray
 
 from vetscanner.model_specs import ALARM_SIGNS
 from vetscanner.schema import SignClass
-from vetscanner.training.calibration import expected_calibration_error, false_alarm_rate
+from vetscanner.training.calibration import (
+    Threshold,
+    expected_calibration_error,
+    false_alarm_rate,
+    nested_answers,
+)
 from vetscanner.training.labels import SIGNS
 
+THRESHOLD_FIGURES = (
+    "ece",
+    "coverage",
+    "selective_accuracy",
+    "alarm_recall",
+    "alarm_false_rate",
+)
 _DIGITS = 4
 
 
@@ -25,8 +37,8 @@ def measure(
     probabilities: NDArray[np.float64],
     labels: NDArray[np.int64],
     sources: Sequence[str],
-    unclear_below: float,
-    alarm_thresholds: Mapping[SignClass, float],
+    unclear_below: Threshold,
+    alarm_thresholds: Mapping[SignClass, Threshold],
 ) -> dict[str, Any]:
     """Compute every figure that `evaluate` prints.
 
@@ -34,8 +46,9 @@ def measure(
         probabilities: Calibrated probabilities (photos, signs).
         labels: Indices into `SIGNS` (photos,).
         sources: Source of each photo.
-        unclear_below: Threshold of abstention on the largest probability.
-        alarm_thresholds: Threshold of each alarm sign.
+        unclear_below: Threshold of abstention on the largest probability; one for all photos, or
+            (photos,).
+        alarm_thresholds: Threshold of each alarm sign; one for all photos, or (photos,).
 
     Returns:
         JSON values. `alarm_recall` counts a photo as caught when the probability of its own sign
@@ -61,6 +74,27 @@ def measure(
         **_alarms(probabilities, labels, alarm_thresholds),
         "per_source": _per_source(correct, sources),
     }
+
+
+def measure_nested(
+    logits: NDArray[np.float64], labels: NDArray[np.int64], folds: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Measure what depends on thresholds, each fold with the thresholds of the other folds.
+
+    Args:
+        logits: Held-out logits (photos, signs).
+        labels: Indices into `SIGNS` (photos,).
+        folds: Fold of each photo (photos,).
+    """
+    answers = nested_answers(logits, labels, folds)
+    figures = measure(
+        answers.probabilities,
+        labels,
+        [""] * len(labels),
+        answers.unclear_below,
+        answers.alarm_thresholds,
+    )
+    return {key: figures[key] for key in THRESHOLD_FIGURES}
 
 
 def _share(flags: NDArray[np.bool_]) -> float | None:
@@ -89,11 +123,11 @@ def _per_class(confusion: NDArray[np.int64]) -> dict[str, Any]:
 def _alarms(
     probabilities: NDArray[np.float64],
     labels: NDArray[np.int64],
-    thresholds: Mapping[SignClass, float],
+    thresholds: Mapping[SignClass, Threshold],
 ) -> dict[str, Any]:
     """Return recall and false rate of the official-vet alarms."""
     caught = {
-        s: probabilities[labels == SIGNS.index(s), SIGNS.index(s)] >= thresholds[s]
+        s: (probabilities[:, SIGNS.index(s)] >= thresholds[s])[labels == SIGNS.index(s)]
         for s in ALARM_SIGNS
     }
     return {

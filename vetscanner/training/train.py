@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vetscanner.training.backbone import build_imagenet_model
-from vetscanner.training.calibration import Calibration, calibrate
+from vetscanner.training.calibration import Calibration, calibrate, softmax
 from vetscanner.training.export import save_model
 from vetscanner.training.features import FeatureTable, embed, iter_views
 from vetscanner.training.fit import Head, assign_folds, fit_head, held_out_logits
 from vetscanner.training.labels import SIGNS, LabelledPhoto, class_indices, read_labels
-from vetscanner.training.metrics import measure
+from vetscanner.training.metrics import measure, measure_nested
 from vetscanner.training.model_card import write_card
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def train_model(data_dir: Path, out_dir: Path, seed: int = 0) -> None:
     calibration = calibrate(logits, class_indices(photos))
     _put_head(model, fit_head(table, photos))
     save_model(model, calibration, out_dir)
-    write_card(out_dir, photos, _figures(logits, photos, calibration))
+    figures = _figures(logits, photos, calibration)
+    figures["nested"] = measure_nested(logits, class_indices(photos), folds)
+    write_card(out_dir, photos, figures)
 
 
 def cross_validate(data_dir: Path, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -83,8 +85,6 @@ def _figures(
     logits: NDArray[np.float64], photos: tuple[LabelledPhoto, ...], calibration: Calibration
 ) -> dict[str, Any]:
     """Measure held-out logits for the model card."""
-    from vetscanner.training.calibration import softmax
-
     return measure(
         softmax(logits, calibration.temperature),
         class_indices(photos),
