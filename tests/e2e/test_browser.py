@@ -100,7 +100,7 @@ def test_photo_gives_a_report(page: Page, tmp_path: Path) -> None:
     page.locator("#triage-button").click()
     report = page.locator("#triage-output")
     expect(report).to_contain_text(re.compile("vet", re.I), timeout=LIMIT_MS)
-    expect(report).to_contain_text(re.compile("not a diagnosis|no diagnosis|diagnos", re.I))
+    expect(report).to_contain_text(re.compile("not a diagnosis"))
     page.get_by_role("button", name=re.compile("JSON")).click()
     expect(page.locator("#triage-json")).to_contain_text("headline")
     assert_fits_the_screen(page)
@@ -111,7 +111,9 @@ def test_lion_is_asked_to_be_retaken(page: Page) -> None:
     choose_files(page, "photos-input", LION_PHOTO)
     page.locator("#triage-button").click()
     report = page.locator("#triage-output")
-    expect(report).to_contain_text(re.compile("not.{0,20}(cattle|cow)", re.I), timeout=LIMIT_MS)
+    expect(report).to_contain_text(
+        re.compile("(no|not).{0,20}(cattle|cow)", re.I), timeout=LIMIT_MS
+    )
     expect(report).to_contain_text(re.compile("retake|again|new photo|another photo", re.I))
     take_screenshot(page, "vet-lion")
 
@@ -122,7 +124,7 @@ def test_several_photos_one_of_them_bad(page: Page, tmp_path: Path) -> None:
     page.locator("#triage-button").click()
     report = page.locator("#triage-output")
     expect(report).to_contain_text("cut_short.jpg", timeout=LIMIT_MS)
-    expect(report).to_contain_text("cow.jpg")
+    expect(report).to_contain_text(re.compile("not a diagnosis"))
     assert_fits_the_screen(page)
     take_screenshot(page, "vet-bad-photo")
 
