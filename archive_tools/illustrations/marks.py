@@ -1,0 +1,232 @@
+"""Connected marks of ink and what they are: letters, text lines, headline glyphs, big marks."""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from cv2.typing import MatLike
+
+from archive_tools.illustrations.paper import Mask, odd, rectangle
+
+Labels = MatLike
+Numbers = npt.NDArray[np.floating]
+Flags = npt.NDArray[np.bool_]
+
+# A page with fewer letters than this has no letter height of its own.
+FEWEST_LETTERS = 25
+DEFAULT_LETTER_PX = 8.0
+# A run of ink longer than this share of the page's long side is a ruled line.
+RULE_SHARE = 0.08
+# Share of ink in the 15 pixels round a line: a rule of five pixels alone makes a third.
+CROWDED_SHARE = 0.5
+
+
+class Kind(IntEnum):
+    """What a mark of ink is taken for."""
+
+    PAPER = 0
+    LETTER = 1
+    BIG = 2
+    OTHER = 3
+    FRAME = 4
+    GLYPH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Every connected mark of a page; text lines run horizontally here.
+
+    Attributes:
+        labels: Mark number at each pixel, 0 is paper; (H, W).
+        boxes: x, y, width, height of each mark in working pixels; (n, 4). Row i is mark i + 1.
+        areas: Ink pixels of each mark; (n,).
+        kinds: `Kind` of each mark number, paper first; (n + 1,).
+        letter_px: Typical letter height; every length that follows is measured in it.
+        letters: How many marks look like letters.
+        in_line: Which marks are letters in a text line; (n,).
+        line_mask: 1 on text lines, at half size.
+        turned: Whether the page was transposed to make its text lines horizontal.
+    """
+
+    labels: Labels
+    boxes: Numbers
+    areas: Numbers
+    kinds: Mask
+    letter_px: float
+    letters: int
+    in_line: Flags
+    line_mask: Mask
+    turned: bool
+
+    @property
+    def width(self) -> int:
+        """Width of the (perhaps transposed) page in working pixels."""
+        return int(self.labels.shape[1])
+
+    @property
+    def height(self) -> int:
+        """Height of the (perhaps transposed) page in working pixels."""
+        return int(self.labels.shape[0])
+
+    def kind_map(self) -> Mask:
+        """`Kind` at each pixel; (H, W)."""
+        kinds: Mask = self.kinds[self.labels]
+        return kinds
+
+    def centres(self) -> tuple[Numbers, Numbers]:
+        """Centre x and y of each mark."""
+        x, y, width, height = self.boxes.T
+        return x + width / 2, y + height / 2
+
+
+def find_marks(ink: Mask, keep_rules: bool = False) -> Marks:
+    """Find the marks of a page, name them and find its text lines.
+
+    Args:
+        ink: 1 on ink, else 0; (H, W).
+        keep_rules: Leave long straight lines in; in a drawing they are strokes.
+
+    Returns:
+        The marks, transposed where text lines run vertically.
+    """
+    if not keep_rules:
+        ink = cv2.subtract(ink, find_rules(ink))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8, ltype=cv2.CV_32S)
+    boxes = stats[1:, :4].astype(np.float32)
+    areas = stats[1:, 4].astype(np.float32)
+    letter_px, letters = _letter_height(boxes, areas)
+    kinds = _name_marks(boxes, areas, letter_px, (ink.shape[1], ink.shape[0]))
+    turned = _text_runs_vertically(kinds[labels], letter_px)
+    if turned:
+        labels, boxes = np.ascontiguousarray(labels.T), boxes[:, [1, 0, 3, 2]]
+    in_line, line_mask = _find_lines(labels, boxes, kinds, letter_px)
+    marks = Marks(labels, boxes, areas, kinds, letter_px, letters, in_line, line_mask, turned)
+    return _name_glyphs(marks)
+
+
+def find_rules(ink: Mask) -> Mask:
+    """Find ruled lines: long, straight, thin, along either axis, with bare paper beside them.
+
+    Returns:
+        1 on ruled lines, else 0; (H, W).
+    """
+    across = _thin_runs(ink)
+    down = np.ascontiguousarray(_thin_runs(np.ascontiguousarray(ink.T)).T)
+    rules = cv2.bitwise_or(across, down)
+    if not cv2.countNonZero(rules):
+        return rules
+    grown = cv2.bitwise_and(cv2.dilate(rules, rectangle(3, 3)), ink)
+    # The lines of an engraving or of a halftone screen lie close to their like.
+    crowded = cv2.blur(ink * 255, (15, 15)) > 255 * CROWDED_SHARE
+    grown[crowded] = 0
+    return grown
+
+
+def _thin_runs(ink: Mask) -> Mask:
+    runs = cv2.morphologyEx(ink, cv2.MORPH_OPEN, rectangle(RULE_SHARE * max(ink.shape), 1))
+    return cv2.subtract(runs, cv2.morphologyEx(runs, cv2.MORPH_OPEN, rectangle(1, 5)))
+
+
+def _letter_height(boxes: Numbers, areas: Numbers) -> tuple[float, int]:
+    tall, short = boxes[:, 2:].max(axis=1), boxes[:, 2:].min(axis=1)
+    like = _letter_like(tall, short, areas)
+    letters = int(like.sum())
+    height = float(np.median(tall[like])) if letters >= FEWEST_LETTERS else DEFAULT_LETTER_PX
+    return float(np.clip(height, 5, 22)), letters
+
+
+def _letter_like(tall: Numbers, short: Numbers, areas: Numbers) -> Flags:
+    filled = areas > 0.12 * tall * short
+    return (tall >= 4) & (tall <= 40) & (short >= 2) & (areas >= 6) & (tall < 6 * short) & filled
+
+
+def _name_marks(
+    boxes: Numbers, areas: Numbers, letter_px: float, page_size: tuple[int, int]
+) -> Mask:
+    width, height = page_size
+    x, y, w, h = boxes.T
+    tall, short = np.maximum(w, h), np.minimum(w, h)
+    at_edge = (x <= 3) | (y <= 3) | (x + w >= width - 3) | (y + h >= height - 3)
+    sparse = areas < 0.12 * w * h
+    sliver = (w < 0.05 * width) | (h < 0.05 * height)
+    round_page = ((w > 0.6 * width) | (h > 0.6 * height)) & sparse
+    frame = at_edge & (sliver | round_page)
+    big = (short > 3 * letter_px) | ((tall > 6 * letter_px) & (short > 1.6 * letter_px))
+    kinds = np.full(len(boxes) + 1, Kind.OTHER, np.uint8)
+    kinds[0] = Kind.PAPER
+    kinds[1:][_letter_like(tall, short, areas) & (tall < 2.4 * letter_px)] = Kind.LETTER
+    kinds[1:][big] = Kind.BIG
+    kinds[1:][frame] = Kind.FRAME
+    return kinds
+
+
+def _text_runs_vertically(kind_map: Mask, letter_px: float) -> bool:
+    """Letters smeared along their lines make stripes; smeared across they even out."""
+    letters = _halved((kind_map == Kind.LETTER).astype(np.float32), cv2.INTER_AREA)
+    smear = odd(2 * letter_px)
+    along = float(cv2.blur(letters, (smear, 1)).var())
+    across = float(cv2.blur(letters, (1, smear)).var())
+    return across > 1.15 * along
+
+
+def _halved(image: MatLike, interpolation: int) -> MatLike:
+    """Half size, rounded up as slicing with step two does."""
+    size = (-(-image.shape[1] // 2), -(-image.shape[0] // 2))
+    return cv2.resize(image, size, interpolation=interpolation)
+
+
+def _find_lines(
+    labels: Labels, boxes: Numbers, kinds: Mask, letter_px: float
+) -> tuple[Flags, Mask]:
+    """Join letters (and words of joined letters) to lines of at least five letters."""
+    w, h = boxes[:, 2], boxes[:, 3]
+    word = (h > 0.35 * letter_px) & (h < 2.6 * letter_px) & (w < 14 * letter_px)
+    wanted = np.zeros(len(kinds), np.uint8)
+    wanted[1:] = word & (kinds[1:] != Kind.FRAME)
+    words = _halved(wanted[labels], cv2.INTER_LINEAR)
+    joined = cv2.morphologyEx(words, cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
+    count, lines, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
+    x = np.minimum((boxes[:, 0] + w / 2) / 2, lines.shape[1] - 1).astype(int)
+    y = np.minimum((boxes[:, 1] + h / 2) / 2, lines.shape[0] - 1).astype(int)
+    line_of = np.where(kinds[1:] == Kind.LETTER, lines[y, x], 0)
+    letters_in = np.bincount(line_of, minlength=count)
+    is_line = (
+        (letters_in >= 5)
+        & (stats[:, cv2.CC_STAT_HEIGHT] < 1.5 * letter_px)
+        & (stats[:, cv2.CC_STAT_WIDTH] > 2 * letter_px)
+    )
+    is_line[0] = False
+    return is_line[line_of], is_line.astype(np.uint8)[lines]
+
+
+def _name_glyphs(marks: Marks) -> Marks:
+    """Name the letters of headlines: big marks in a row of three or more of one height."""
+    w, h = marks.boxes[:, 2], marks.boxes[:, 3]
+    kinds = marks.kinds[1:]
+    tallish = (np.maximum(w, h) > 2 * marks.letter_px) & (np.minimum(w, h) > 0.5 * marks.letter_px)
+    chosen = np.flatnonzero((kinds == Kind.BIG) | ((kinds == Kind.OTHER) & tallish))
+    if not 3 <= len(chosen) <= 400:
+        return marks
+    chained = _in_rows_of_three(marks.boxes[chosen]) & (h[chosen] <= 14 * marks.letter_px)
+    named = marks.kinds.copy()
+    named[1:][chosen[chained]] = Kind.GLYPH
+    return replace(marks, kinds=named)
+
+
+def _in_rows_of_three(boxes: Numbers) -> Flags:
+    x, y, w, h = (column[:, None] for column in boxes.T)
+    middle = y + h / 2
+    # after[i, j]: mark j follows mark i on its line, about as tall and within 1.2 heights of it.
+    level = np.abs(middle - middle.T) < 0.35 * h
+    ratio = h.T / h
+    alike = (ratio > 0.6) & (ratio < 1.6)
+    gap = (x.T - (x + w)) / h
+    after = level & alike & (gap >= -0.25) & (gap < 1.2) & (x.T - x > 0)
+    follows, followed = after.any(axis=1), after.any(axis=0)
+    middle_of_row = follows & followed
+    first = (after & middle_of_row[None, :]).any(axis=1)
+    last = (after & middle_of_row[:, None]).any(axis=0)
+    chained: Flags = middle_of_row | first | last
+    return chained

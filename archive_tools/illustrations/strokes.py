@@ -1,0 +1,123 @@
+"""Faint line drawings: pencil and pen strokes that no ink threshold separates from the paper.
+
+Paper grain is as dark as a pencil line, but it is not long. The mean along a short line, over
+many directions, makes strokes stand out; to count, a stroke must be darker than the paper on
+both of its sides, so that shadows and sheet edges do not.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from cv2.typing import MatLike
+
+from archive_tools.illustrations.boxes import PixelBox
+from archive_tools.illustrations.paper import InkPage, Mask, rectangle, shrink
+
+Floats = npt.NDArray[np.float32]
+
+STROKE_PIXELS = 200_000
+LINE_PX = 13
+SIDE_PX = 3
+DIRECTIONS = 8
+# Stroke contrast, relative to the paper: above the grain, and above what JPEG rounding leaves.
+GRAIN_FACTOR = 2.5
+LEAST_CONTRAST = 0.008
+# A drawing has at least this much stroke: stroke pixels over the page's width plus height.
+LEAST_STROKE_LENGTH = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A faint drawing.
+
+    Attributes:
+        box: Box round all its strokes in working pixels.
+        stroke_length: Stroke pixels over the page's width plus height, at the strokes' own size.
+    """
+
+    box: PixelBox
+    stroke_length: float
+
+
+def find_drawing(page: InkPage) -> Drawing | None:
+    """Find the strokes of a faint drawing on a page without text.
+
+    Returns:
+        The drawing, None where there are too few strokes for one.
+    """
+    grey, scale = shrink(page.grey, STROKE_PIXELS)
+    strokes = _stroke_mask(grey)
+    _leave_margins_out(strokes, page.frame)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
+    chosen = stats[1:][_is_stroke(stats[1:], grey.shape)]
+    length = float(chosen[:, cv2.CC_STAT_AREA].sum()) / sum(grey.shape)
+    if length < LEAST_STROKE_LENGTH:
+        return None
+    x0, y0 = chosen[:, :2].min(axis=0)
+    x1, y1 = (chosen[:, :2] + chosen[:, 2:4]).max(axis=0)
+    height, width = page.grey.shape
+    box = (
+        int(x0 / scale),
+        int(y0 / scale),
+        min(width, round(x1 / scale)),
+        min(height, round(y1 / scale)),
+    )
+    return Drawing(box, length)
+
+
+@cache
+def _line_bank() -> tuple[tuple[Floats, int, int], ...]:
+    """A line kernel for each direction, with the step in x and y to its side."""
+    bank = []
+    middle = LINE_PX // 2
+    for angle in np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
+        kernel = np.zeros((LINE_PX, LINE_PX), np.float32)
+        dx, dy = round(np.cos(angle) * middle), round(np.sin(angle) * middle)
+        start, end = (middle - dx, middle - dy), (middle + dx, middle + dy)
+        cv2.line(kernel, start, end, 1.0, 1)
+        kernel /= kernel.sum()
+        bank.append((kernel, round(-np.sin(angle) * SIDE_PX), round(np.cos(angle) * SIDE_PX)))
+    return tuple(bank)
+
+
+def _stroke_mask(grey: MatLike) -> Mask:
+    paper = grey.astype(np.float32)
+    relative = paper / np.maximum(cv2.blur(paper, (31, 31)), 20)
+    best = np.full(grey.shape, -1, np.float32)
+    grain = []
+    for kernel, dx, dy in _line_bank():
+        line = cv2.filter2D(relative, -1, kernel)
+        one_side = np.roll(line, (dy, dx), (0, 1)) - line
+        other_side = np.roll(line, (-dy, -dx), (0, 1)) - line
+        np.maximum(best, np.minimum(one_side, other_side), out=best)
+        grain.append(float(np.median(np.abs(one_side[::3, ::3]))))
+    sigma = 1.4826 * float(np.median(grain))
+    return (best > max(GRAIN_FACTOR * sigma, LEAST_CONTRAST)).astype(np.uint8)
+
+
+def _leave_margins_out(strokes: Mask, frame: Mask | None) -> None:
+    height, width = strokes.shape
+    margin_y, margin_x = int(0.06 * height), int(0.06 * width)
+    strokes[:margin_y] = strokes[height - margin_y :] = 0
+    strokes[:, :margin_x] = strokes[:, width - margin_x :] = 0
+    if frame is not None:
+        grown = cv2.dilate(frame, rectangle(41, 41))
+        strokes[cv2.resize(grown, (width, height), interpolation=cv2.INTER_NEAREST) > 0] = 0
+
+
+def _is_stroke(stats: MatLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Long enough for a stroke, and neither the sheet's edge nor its outline."""
+    height, width = shape[:2]
+    x, y, w, h, ink = stats.T
+    is_long = np.maximum(w, h) > 0.035 * max(height, width)
+    across = (w > 0.3 * width) & (h < 0.04 * height)
+    down = (h > 0.3 * height) & (w < 0.04 * width)
+    edge = (across & ((y < 0.15 * height) | (y + h > 0.85 * height))) | (
+        down & ((x < 0.15 * width) | (x + w > 0.85 * width))
+    )
+    outline = ((w > 0.8 * width) | (h > 0.8 * height)) & (ink < 4 * (w + h))
+    strokes: npt.NDArray[np.bool_] = is_long & ~edge & ~outline
+    return strokes

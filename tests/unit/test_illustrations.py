@@ -1,0 +1,243 @@
+"""The illustration finder on pages drawn here: type, hatching, halftone, pencil, blank paper."""
+
+from itertools import combinations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archive_tools.illustrations import find_illustrations, judge_page
+from archive_tools.illustrations.boxes import are_near
+from archive_tools.illustrations.candidates import find_gapless_ink
+from archive_tools.illustrations.marks import Kind, find_marks, find_rules
+from archive_tools.illustrations.paper import find_frame, separate_ink
+from archive_tools.metrics import overlap
+
+WIDTH, HEIGHT = 800, 1100
+PICTURE = (220, 400, 580, 700)
+WORDS = ("the", "barn", "owl", "nests", "in", "hollow", "trees", "and", "sleeps", "by", "day")
+
+
+def draw_type(page, top, bottom, seed=0):
+    """Set lines of type, leaving the picture's place free."""
+    random = np.random.default_rng(seed)
+    for y in range(top, bottom, 22):
+        x = 90
+        while x < WIDTH - 150:
+            word = WORDS[random.integers(len(WORDS))]
+            box = (x, y - 14, x + 12 * len(word), y + 6)
+            if (
+                overlap(box, (PICTURE[0] - 20, PICTURE[1] - 20, PICTURE[2] + 20, PICTURE[3] + 20))
+                == 0
+            ):
+                cv2.putText(page, word, (x, y), cv2.FONT_HERSHEY_DUPLEX, 0.5, 30, 1, cv2.LINE_AA)
+            x += 11 * len(word) + 12
+
+
+def draw_engraving(page, box=PICTURE):
+    """Hatch an area in two directions under an outline."""
+    x0, y0, x1, y1 = box
+    patch = page[y0:y1, x0:x1]
+    for start in range(-patch.shape[0], patch.shape[1], 7):
+        end = (start + patch.shape[0], patch.shape[0])
+        cv2.line(patch, (start, 0), end, 40, 1, cv2.LINE_AA)
+    centre = (patch.shape[1] // 2, patch.shape[0] // 2)
+    cv2.ellipse(patch, centre, (centre[0] // 2, centre[1] // 2), 0, 0, 360, 20, -1)
+    cv2.rectangle(patch, (0, 0), (patch.shape[1] - 1, patch.shape[0] - 1), 20, 2)
+
+
+def text_page(paper=235):
+    page = np.full((HEIGHT, WIDTH), paper, np.uint8)
+    draw_type(page, 100, HEIGHT - 90)
+    hole = page[PICTURE[1] : PICTURE[3], PICTURE[0] : PICTURE[2]]
+    for line in range(14, hole.shape[0], 22):
+        cv2.putText(
+            hole, "a page of plain type only", (4, line), cv2.FONT_HERSHEY_DUPLEX, 0.5, 30, 1
+        )
+    return page
+
+
+def mixed_page(paper=235):
+    page = np.full((HEIGHT, WIDTH), paper, np.uint8)
+    draw_type(page, 100, HEIGHT - 90)
+    draw_engraving(page)
+    return page
+
+
+def turned_box(box, turns):
+    """The box on a page turned by `turns` quarter turns against the clock."""
+    x0, y0, x1, y1 = box
+    width, height = WIDTH, HEIGHT
+    for _ in range(turns):
+        x0, y0, x1, y1 = y0, width - x1, y1, width - x0
+        width, height = height, width
+    return (x0, y0, x1, y1)
+
+
+def with_black_frame(page):
+    return cv2.copyMakeBorder(page, 50, 50, 50, 50, cv2.BORDER_CONSTANT, value=10)
+
+
+def with_noise(page):
+    noise = np.random.default_rng(1).normal(0, 20, page.shape)
+    return np.clip(page + noise, 0, 255).astype(np.uint8)
+
+
+def as_jpeg(page):
+    return cv2.imdecode(cv2.imencode(".jpg", page, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 0)
+
+
+DISTORTIONS = {
+    "as is": lambda page: page,
+    "dark": lambda page: (page * 0.45).astype(np.uint8),
+    "pale": lambda page: (page * 0.35 + 110).astype(np.uint8),
+    "negative": lambda page: 255 - page,
+    "noise": with_noise,
+    "jpeg": as_jpeg,
+    "one bit": lambda page: np.where(page < 140, 0, 255).astype(np.uint8),
+    "half size": lambda page: cv2.resize(page, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA),
+    "double size": lambda page: cv2.resize(page, None, fx=2, fy=2),
+}
+
+
+@pytest.mark.parametrize("distort", DISTORTIONS.values(), ids=DISTORTIONS)
+def test_an_engraving_in_type_is_found_where_it_is(distort):
+    page = distort(mixed_page())
+    scale = page.shape[1] / WIDTH
+    (found,) = find_illustrations(page)
+    assert overlap(found.box, tuple(scale * edge for edge in PICTURE)) > 0.85
+
+
+@pytest.mark.parametrize("distort", DISTORTIONS.values(), ids=DISTORTIONS)
+def test_type_alone_is_no_illustration(distort):
+    assert find_illustrations(distort(text_page())) == ()
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_turned_page_gives_the_turned_box(turns):
+    (found,) = find_illustrations(np.ascontiguousarray(np.rot90(mixed_page(), turns)))
+    assert overlap(found.box, turned_box(PICTURE, turns)) > 0.85
+    assert find_illustrations(np.ascontiguousarray(np.rot90(text_page(), turns))) == ()
+
+
+def test_a_scanner_frame_is_reported_and_is_no_picture():
+    verdict = judge_page(with_black_frame(text_page()))
+    assert verdict.framed
+    assert verdict.illustrations == ()
+    assert "scanner frame" in verdict.reason
+
+
+def test_a_negative_is_reported():
+    assert judge_page(255 - mixed_page()).negative
+    assert not judge_page(mixed_page()).negative
+
+
+def test_a_page_that_is_one_picture_gives_one_box():
+    page = np.full((HEIGHT, WIDTH), 235, np.uint8)
+    for box in ((120, 150, 420, 500), (450, 200, 700, 520), (150, 600, 650, 900)):
+        draw_engraving(page, box)
+    (found,) = find_illustrations(page)
+    assert overlap(found.box, (120, 150, 700, 900)) > 0.95
+
+
+def test_a_halftone_is_found():
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
+    tone = 0.5 + 0.4 * np.sin(columns / 60) * np.cos(rows / 45)
+    dots = (np.sin(columns * 1.1) * np.sin(rows * 1.1) + 1) / 2 < tone
+    page = text_page()
+    x0, y0, x1, y1 = PICTURE
+    page[y0 - 15 : y1 + 15, x0 - 15 : x1 + 15] = 235
+    page[y0:y1, x0:x1][dots[y0:y1, x0:x1]] = 40
+    (found,) = find_illustrations(page)
+    assert overlap(found.box, PICTURE) > 0.85
+
+
+def test_a_faint_pencil_drawing_is_found_and_paper_grain_is_not():
+    random = np.random.default_rng(0)
+    page = np.clip(random.normal(200, 2, (HEIGHT, WIDTH)), 0, 255)
+    assert find_illustrations(page.astype(np.uint8)) == ()
+    strokes = np.zeros((HEIGHT, WIDTH), np.uint8)
+    for _ in range(60):
+        start, end = random.integers((200, 300), (600, 800), (2, 2)).tolist()
+        cv2.line(strokes, start, end, 9, 2, cv2.LINE_AA)
+    verdict = judge_page((page - strokes).astype(np.uint8))
+    assert verdict.faint
+    assert overlap(verdict.illustrations[0].box, (200, 300, 600, 800)) > 0.8
+
+
+def test_a_blank_page_has_nothing():
+    verdict = judge_page(np.full((HEIGHT, WIDTH), 255, np.uint8))
+    assert (verdict.score, verdict.reason) == (0, "no illustration found")
+
+
+def test_least_area_is_an_option():
+    page = text_page()
+    x0, y0 = 300, 450
+    page[y0 - 12 : y0 + 132, x0 - 12 : x0 + 132] = 235
+    draw_engraving(page, (x0, y0, x0 + 120, y0 + 120))
+    assert find_illustrations(page, least_area_share=0.03) == ()
+    assert len(find_illustrations(page, least_area_share=0.004)) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 260),
+    st.integers(1, 260),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["noise", "blobs", "flat"]),
+)
+def test_boxes_lie_inside_any_page_and_do_not_overlap(width, height, seed, texture):
+    random = np.random.default_rng(seed)
+    page = random.integers(0, 256, (height, width), dtype=np.uint8)
+    if texture == "blobs":
+        page = cv2.resize(page[: height // 20 + 1, : width // 20 + 1], (width, height))
+    if texture == "flat":
+        page[:] = page[0, 0]
+    verdict = judge_page(page)
+    boxes = [found.box for found in verdict.illustrations]
+    for x0, y0, x1, y1 in boxes:
+        assert 0 <= x0 < x1 <= width
+        assert 0 <= y0 < y1 <= height
+    assert not any(are_near(a, b, 0) for a, b in combinations(boxes, 2))
+    assert 0 <= verdict.score <= 1
+
+
+def test_ruled_lines_are_not_strokes_of_letters():
+    ink = np.zeros((400, 300), np.uint8)
+    ink[200:202, 20:280] = 1
+    ink[50:350, 150:152] = 1
+    ink[100:110, 100:106] = 1
+    rules = find_rules(ink)
+    assert rules[201, 50]
+    assert rules[60, 151]
+    assert not rules[105, 103]
+
+
+def test_text_lines_and_headline_letters_are_told_apart():
+    page = text_page()
+    page[:90] = 235
+    cv2.putText(page, "BARN OWLS", (100, 70), cv2.FONT_HERSHEY_TRIPLEX, 2.2, 20, 4)
+    marks = find_marks(separate_ink(page, 1.0).ink)
+    assert marks.in_line.sum() > 500
+    assert np.count_nonzero(marks.kinds == Kind.GLYPH) >= 7
+    assert not marks.turned
+
+
+def test_line_gaps_tell_text_from_solid_ink():
+    kinds = np.zeros((200, 200), np.uint8)
+    for top in range(0, 200, 20):
+        kinds[top : top + 8, :100] = Kind.LETTER
+    kinds[:, 120:] = Kind.OTHER
+    gapless = find_gapless_ink(kinds, letter=8)
+    assert gapless[:, :100].max() == 0
+    assert gapless[50:150, 130:190].min() == 1
+
+
+def test_a_dark_picture_to_the_page_edge_is_no_frame():
+    page_map = np.full((100, 80), 230, np.uint8)
+    page_map[:, :60] = 20
+    assert find_frame(page_map).sum() == 0
+    page_map[:, 6:60] = 230
+    assert find_frame(page_map)[:, :6].all()
