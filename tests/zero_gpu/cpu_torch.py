@@ -7,6 +7,7 @@ The name of the device, which the device service chooses, decides what goes wron
 """
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import vetscanner.classifier
 from vetscanner.classifier import Classifier, TorchDevice
 from vetscanner.model_specs import ModelSpec
 
+CUDA_IN_MAIN_PROCESS = "The main process has touched CUDA."
 SLOW_S = 3.0
 
 
@@ -42,9 +44,15 @@ def offer_devices() -> None:
     """Give the workers devices: "GPU-fine", and others with a fault; call it after `spaces`."""
     import spaces.zero.torch as zero_torch
 
+    torch._C._cuda_init = _tell_of_cuda
     zero_torch.init = _use_device(zero_torch.init)
     zero_torch.move = _move_nothing
     vetscanner.classifier.open_classifier = _open_on_cpu(vetscanner.classifier.open_classifier)
+
+
+def _tell_of_cuda() -> None:
+    print(CUDA_IN_MAIN_PROCESS, file=sys.stderr, flush=True)
+    raise RuntimeError(CUDA_IN_MAIN_PROCESS)
 
 
 def _move_nothing(**_: object) -> None:

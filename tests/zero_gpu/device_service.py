@@ -62,15 +62,20 @@ class DeviceService:
         mode: How the next requests go: "ok", "idle" (ok, with the last worker again), a key of
             `REFUSALS` or `DEVICES`, "queue-failed", "queue-ok", "queue-ends", "queue-forever",
             "dropped", "killed", "allow-refused", "release-500" or "nonsense".
+        modes_by_token: Modes of single visitors, by the token that they send.
         calls: Everything asked so far.
         streams_closed: How many queue streams ended because the page hung up.
+        workers: Process ids by the token of the request that they announced themselves for.
+        idle: Tokens of requests that ended well; their workers wait for more.
     """
 
     url: str = ""
     mode: str = "ok"
+    modes_by_token: dict[str, str] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     streams_closed: int = 0
     workers: dict[str, int] = field(default_factory=dict)
+    idle: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -90,11 +95,15 @@ class DeviceService:
         """Return the process ids of workers that announced themselves and still run."""
         return [pid for pid in self.workers.values() if _is_live(pid)]
 
-    def evict(self, *tokens: str) -> None:
-        """End workers: those of these tokens, or all."""
-        for token in tokens or tuple(self.workers):
-            with suppress(ProcessLookupError, KeyError):
-                os.kill(self.workers[token], signal.SIGTERM)
+    def evict(self) -> None:
+        """End the idle workers."""
+        while self.idle:
+            self.end_worker(self.idle.pop())
+
+    def end_worker(self, token: str) -> None:
+        """End the worker of a request, if it came to announce itself."""
+        with suppress(ProcessLookupError, KeyError):
+            os.kill(self.workers[token], signal.SIGTERM)
 
 
 def _is_live(pid: int) -> bool:
@@ -128,8 +137,8 @@ class _Connection(BaseHTTPRequestHandler):
         }[call.path]
         answer(call.query)
 
-    def _schedule(self, _query: dict[str, str]) -> None:
-        mode = self.service.mode
+    def _schedule(self, query: dict[str, str]) -> None:
+        mode = self.service.modes_by_token.get(query.get("token", ""), self.service.mode)
         if mode in REFUSALS:
             status, body, result = REFUSALS[mode]
             headers = {"X-Authenticated": "regular"} if mode == "quota" else {}
@@ -146,11 +155,11 @@ class _Connection(BaseHTTPRequestHandler):
             self._send(200, self._device(mode))
 
     def _device(self, mode: str) -> dict[str, Any]:
-        if mode != "idle":
-            self.service.evict()
         token = f"allow-{next(self.service.numbers)}"
-        if mode == "idle" and self.service.workers:
-            self.service.workers[token] = list(self.service.workers.values())[-1]
+        if mode == "idle":
+            self.service.workers[token] = self.service.workers[self.service.idle.pop()]
+        else:
+            self.service.evict()
         name = DEVICES.get(mode, "GPU-fine")
         return {
             "idle": mode == "idle",
@@ -167,9 +176,11 @@ class _Connection(BaseHTTPRequestHandler):
         self._send(403 if self.service.mode == "allow-refused" else 200)
 
     def _release(self, query: dict[str, str]) -> None:
+        token = query["allowToken"]
         if query.get("fail") == "true":
-            with suppress(ProcessLookupError, KeyError):
-                os.kill(self.service.workers[query["allowToken"]], signal.SIGTERM)
+            self.service.end_worker(token)
+        else:
+            self.service.idle.add(token)
         self._send(500 if self.service.mode == "release-500" else 200)
 
     def _queue(self, mode: str) -> None:
