@@ -97,11 +97,12 @@ def _pad_to_square(inner: Pixels, side_px: int) -> Pixels:
     height, width = inner.shape[:2]
     if height == width == side_px:
         return inner
-    canvas = np.empty((side_px, side_px, 3), dtype=np.uint8)
-    canvas[:] = paper_colour(inner)
     left, top = (side_px - width) // 2, (side_px - height) // 2
-    canvas[top : top + height, left : left + width] = inner
-    return canvas
+    right, bottom = side_px - width - left, side_px - height - top
+    padded = cv2.copyMakeBorder(
+        inner, top, bottom, left, right, cv2.BORDER_CONSTANT, value=paper_colour(inner)
+    )
+    return np.asarray(padded, dtype=np.uint8)
 
 
 def encode_jpeg(rgb: Pixels, quality: int) -> bytes:
@@ -113,6 +114,17 @@ def encode_jpeg(rgb: Pixels, quality: int) -> bytes:
     """
     buffer = io.BytesIO()
     Image.fromarray(rgb).save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
+
+
+def encode_png(rgb: Pixels) -> bytes:
+    """Encode a picture as a PNG file.
+
+    Args:
+        rgb: Pixels, uint8 RGB (H, W, 3).
+    """
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "PNG")
     return buffer.getvalue()
 
 

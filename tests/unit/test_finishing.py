@@ -24,7 +24,9 @@ sizes = st.tuples(st.integers(1, 700), st.integers(1, 700))
 
 
 @settings(max_examples=30, deadline=None)
-@given(size=sizes, fit=st.sampled_from([Fit.SQUARE, Fit.CROP, Fit.STRETCH]), side=st.integers(64, 256))
+@given(
+    size=sizes, fit=st.sampled_from([Fit.SQUARE, Fit.CROP, Fit.STRETCH]), side=st.integers(64, 256)
+)
 def test_every_fit_gives_the_square_and_a_box_inside_the_page(size, fit, side):
     width, height = size
     picture, (x0, y0, x1, y1) = finishing.fit_picture(
