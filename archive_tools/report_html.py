@@ -48,6 +48,12 @@ def report_html(report: RunReport) -> str:
     return f"<p><strong>{headline}</strong></p>{_table(rows)}{_failures_html(report)}"
 
 
+def error_html(message: str) -> str:
+    """Return why a run came to nothing and what to do, one paragraph a line."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
+    return f'<div class="user-error" role="alert">{lines}</div>'
+
+
 def failure_lines(report: RunReport) -> list[str]:
     """Return one plain line for each file or page that failed, at most twenty of each."""
     files = [_file_line(failure) for failure in report.source_failures]

@@ -5,7 +5,6 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,9 +13,9 @@ from gradio.events import api
 from gradio.utils import get_upload_folder
 
 from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions
-from archive_tools.errors import ArchiveToolsError, InvalidOptionError
+from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
 from archive_tools.pipeline import build_dataset as run_build
-from archive_tools.report_html import failure_lines, progress_html, report_html
+from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
 from archive_tools.schema import NamedFile, Progress, RunReport
 
 # One run uses all cores, so runs wait for each other and never for a triage.
@@ -129,13 +128,16 @@ def build_dataset(
     Returns:
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
-    config = _to_config(filter, min_sigma, fit, trigger, password)
-    for step in _iter_run([_named(file) for file in files or []], config):
-        if isinstance(step, Progress):
-            # Annotated as in the last step: Gradio types the endpoint by it and sends null here.
-            yield None, _progress_json(step)  # type: ignore[misc]
-        else:
-            yield gr.FileData(path=str(step.out)), step.to_json()
+    try:
+        config = _to_config(filter, min_sigma, fit, trigger, password)
+        for step in _iter_run([_named(file) for file in files or []], config):
+            if isinstance(step, Progress):
+                # Annotated as in the last step: Gradio types the endpoint by it, null or not.
+                yield None, _progress_json(step)  # type: ignore[misc]
+            else:
+                yield gr.FileData(path=str(step.out)), step.to_json()
+    except ArchiveToolsError as error:
+        raise gr.Error(str(error), print_exception=False) from error
 
 
 def on_build(
@@ -147,14 +149,18 @@ def on_build(
     password: str | None,
 ) -> Iterator[tuple[str, str | None, str]]:
     """Run the build for the page; yields (progress HTML, ZIP path, report HTML)."""
-    config = _to_config(filter_name, min_sigma, fit, trigger, password)
     named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
-    for step in _iter_run(named, config):
-        if isinstance(step, Progress):
-            yield progress_html(step), None, ""
-        else:
-            yield "", str(step.out), report_html(step)
+    try:
+        config = _to_config(filter_name, min_sigma, fit, trigger, password)
+        for step in _iter_run(named, config):
+            if isinstance(step, Progress):
+                yield progress_html(step), None, ""
+            else:
+                yield "", str(step.out), report_html(step)
+    except ArchiveToolsError as error:
+        # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
+        yield "", None, error_html(str(error))
 
 
 def on_cancel() -> tuple[str, None, str]:
@@ -163,18 +169,15 @@ def on_cancel() -> tuple[str, None, str]:
 
 
 def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Progress | RunReport]:
-    """Run in a job folder of its own; the one place where errors become `gr.Error`."""
+    """Run in a job folder of its own."""
     if not files:
-        raise _user_error("No file was given. Add at least one PDF, then build again.")
-    try:
-        with _open_job_folder() as folder:
-            linked = [_linked(file, folder / "inputs", number) for number, file in enumerate(files)]
-            for step in run_build(linked, folder / "dataset.zip", config, RunOptions()):
-                if isinstance(step, RunReport) and step.out is None:
-                    raise _user_error(_nothing_usable(step))
-                yield step
-    except ArchiveToolsError as error:
-        raise _user_error(str(error)) from error
+        raise SourceError("No file was given. Add at least one PDF, then build again.")
+    with _open_job_folder() as folder:
+        linked = [_linked(file, folder / "inputs", number) for number, file in enumerate(files)]
+        for step in run_build(linked, folder / "dataset.zip", config, RunOptions()):
+            if isinstance(step, RunReport) and step.out is None:
+                raise SourceError(_nothing_usable(step))
+            yield step
 
 
 @contextmanager
@@ -216,16 +219,13 @@ def _named(file: gr.FileData | dict[str, Any]) -> NamedFile:
 def _to_config(
     filter_name: str, min_sigma: float, fit: str, trigger: str | None, password: str | None
 ) -> DatasetConfig:
-    try:
-        return DatasetConfig(
-            filter=_choice(PageFilter, filter_name, "filter"),
-            min_sigma=float(min_sigma),
-            fit=_choice(Fit, fit, "fit"),
-            trigger=trigger or "",  # an empty text box sends null
-            password=password or None,
-        )
-    except InvalidOptionError as error:
-        raise _user_error(str(error)) from error
+    return DatasetConfig(
+        filter=_choice(PageFilter, filter_name, "filter"),
+        min_sigma=float(min_sigma),
+        fit=_choice(Fit, fit, "fit"),
+        trigger=trigger or "",  # an empty text box sends null
+        password=password or None,
+    )
 
 
 def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:
@@ -252,8 +252,3 @@ def _progress_json(progress: Progress) -> dict[str, Any]:
 
 def _nothing_usable(report: RunReport) -> str:
     return " ".join(["None of the files could be used.", *failure_lines(report)])
-
-
-def _user_error(message: str) -> gr.Error:
-    """Return an expected error; the page shows it as HTML, and the log needs no traceback."""
-    return gr.Error(escape(message, quote=False), print_exception=False)

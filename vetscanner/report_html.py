@@ -47,6 +47,12 @@ def report_html(report: Mapping[str, Any], language: Language) -> str:
     return f'<div class="triage-report" lang="{language}">{"".join(parts)}</div>'
 
 
+def error_html(message: str) -> str:
+    """Return why there is no report and what to do, one paragraph a line."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
+    return f'<div class="user-error" role="alert">{lines}</div>'
+
+
 def _section(heading: str, content: str) -> str:
     return f"<h3>{escape(heading)}</h3>{content}"
 

@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
-from vetscanner.report_html import report_html
+from vetscanner.report_html import error_html, report_html
 from vetscanner.schema import Language, TickedSign
 
 MODEL_VARIABLE = "VETSCANNER_MODEL"
@@ -109,15 +108,22 @@ def triage(
         The report: level (emergency, same_day, within_days, monitor, retake_photo), headline,
         findings, first_steps, call, and what it rests on. Never a diagnosis.
     """
-    return _scan([_photo_file(photo) for photo in photos or []], signs or [], language)
+    try:
+        return _scan([_photo_file(photo) for photo in photos or []], signs or [], language)
+    except VetScannerError as error:
+        raise gr.Error(str(error), print_exception=False) from error
 
 
 def on_triage(
     paths: list[str] | None, signs: list[str], language: str
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, dict[str, Any] | None]:
     """Run a triage for the page; returns (report HTML, report JSON)."""
     files = [PhotoFile(Path(path), Path(path).name) for path in paths or []]
-    report = _scan(files, signs, language)
+    try:
+        report = _scan(files, signs, language)
+    except VetScannerError as error:
+        # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
+        return error_html(str(error)), None
     return report_html(report, Language(language)), report
 
 
@@ -128,12 +134,7 @@ def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
 
 
 def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> dict[str, Any]:
-    """Scan; the one place where errors become `gr.Error`."""
-    try:
-        report = scan_photos(files, signs, language, classify, _space_model())
-    except VetScannerError as error:
-        raise gr.Error(escape(str(error), quote=False), print_exception=False) from error
-    return report.to_json()
+    return scan_photos(files, signs, language, classify, _space_model()).to_json()
 
 
 def _space_model() -> ModelSpec:

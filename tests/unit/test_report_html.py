@@ -1,10 +1,11 @@
 """Both reports as HTML: what leads, and that names are data."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from archive_tools.report_html import failure_lines, progress_html, report_html
+from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
 from archive_tools.schema import (
     PageCounts,
     PageFailure,
@@ -117,3 +118,11 @@ def test_the_photo_guide_shows_six_drawings_with_captions(language: Language) ->
     assert html.count("data:image/svg+xml;base64,") == 6
     captions = re.findall(r"<figcaption>(.+?)</figcaption>", html)
     assert len(set(captions)) == 6
+
+
+@pytest.mark.parametrize("error_html", [error_html, vet.error_html], ids=["archive", "vet"])
+def test_an_error_stays_on_the_page_as_text(error_html: Callable[[str], str]) -> None:
+    html = error_html(f"{HOSTILE}: the file is empty\nsend it again")
+    assert 'role="alert"' in html
+    assert "img" not in elements(html)
+    assert html.count("<p>") == 2
