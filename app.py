@@ -30,7 +30,8 @@ PAGE_CSS = """
 footer { flex-wrap: wrap; }
 .build-report { border-collapse: collapse; }
 .build-report th { text-align: left; font-weight: 400; padding-right: 1.5em; }
-.user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0 1em; overflow-wrap: anywhere; }
+.user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0 1em;
+  overflow-wrap: anywhere; }
 .build-progress progress { width: 100%; }
 .build-progress p { overflow-wrap: anywhere; }
 """
