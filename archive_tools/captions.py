@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from archive_tools.errors import InvalidOptionError
 from archive_tools.schema import DocumentDetails
 
-CAPTION_FIELDS = ("trigger", "title", "author", "year", "kind", "page_number")
+CAPTION_FIELDS = ("trigger", "title", "author", "year", "kind", "page_number", "text")
 KIND = "illustration"
 MAX_CLIP_TOKENS = 75
 # One long title must not push the year out of the caption, nor leave no room for the rest.
@@ -100,7 +100,11 @@ def clean_trigger(trigger: str) -> str:
 
 
 def caption_fields(
-    details: DocumentDetails, page_number: int, trigger: str = "", kind: str = KIND
+    details: DocumentDetails,
+    page_number: int,
+    trigger: str = "",
+    kind: str = KIND,
+    text: str = "",
 ) -> dict[str, str]:
     """Gather what a caption may say about an image.
 
@@ -109,6 +113,7 @@ def caption_fields(
         page_number: 1-based page number.
         trigger: Trigger word, may be empty.
         kind: What the picture is.
+        text: Text of the page near the picture.
 
     Returns:
         A value for each name of `CAPTION_FIELDS`, empty where nothing is known.
@@ -120,6 +125,7 @@ def caption_fields(
         "year": find_year(details),
         "kind": kind,
         "page_number": str(page_number),
+        "text": text,
     }
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions, WorkerLimits
+from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import ArchiveToolsError
+from archive_tools.picture_options import add_picture_options, read_picture_options
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
 from archive_tools.report_text import flatten, print_failures, summarise
@@ -27,7 +28,6 @@ from archive_tools.score_table import open_score_table
 from archive_tools.source import plan_sources
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
-NOT_YET = "accepted for scripts; this version does not have that step, so nothing changes"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -135,24 +135,9 @@ def run_evaluate(options: argparse.Namespace) -> int:
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
     """Describe `build`."""
-    parser.add_argument("--out", type=Path, required=True, help="the dataset, a ZIP file")
+    parser.add_argument("--out", type=Path, required=True, help="the dataset")
     _add_sources(parser)
-    parser.add_argument(
-        "--fit",
-        choices=[fit.value for fit in Fit],
-        default=Fit.SQUARE.value,
-        help="square: padded with the paper's colour; crop: the part with the most ink; stretch: "
-        "(default: %(default)s)",
-    )
-    parser.add_argument("--trigger", metavar="WORD", default="", help="first word of each caption")
-    parser.add_argument(
-        "--caption",
-        metavar="TEMPLATE",
-        default=DatasetConfig().caption,
-        help="fields: trigger, title, author, year, kind, page_number (default: '%(default)s')",
-    )
-    parser.add_argument("--no-finishing", action="store_true", help=f"no tone, no trim: {NOT_YET}")
-    parser.add_argument("--no-dedupe", action="store_true", help=f"keep duplicates: {NOT_YET}")
+    add_picture_options(parser)
     parser.add_argument(
         "--resume", action="store_true", help="continue the stopped or killed run of this --out"
     )
@@ -223,13 +208,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 
 def _config(options: argparse.Namespace) -> DatasetConfig:
     """Return what decides the dataset; `score` has no options for pictures."""
-    pictures: dict[str, Any] = {}
-    if "fit" in options:
-        pictures = {
-            "fit": Fit(options.fit),
-            "trigger": options.trigger,
-            "caption": options.caption,
-        }
+    pictures = read_picture_options(options) if "fit" in options else {}
     return DatasetConfig(
         filter=PageFilter(options.filter),
         min_sigma=options.min_sigma,

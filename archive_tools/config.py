@@ -10,6 +10,9 @@ from archive_tools.schema import ProbeTask, Task
 # A slow network disk; hashing alone reaches 500 MB/s on one core.
 SLOWEST_READ_BYTES_PER_S = 20_000_000
 
+DEFAULT_MIN_SIZE_SHARE = 3 / 8
+"""384 x 384 px for 1024: at 144 dpi a page of 68 x 68 mm, smaller than any ordinary book's."""
+
 
 class PageFilter(StrEnum):
     """Which rule decides whether a page is kept."""
@@ -24,6 +27,49 @@ class Fit(StrEnum):
     SQUARE = "square"
     CROP = "crop"
     STRETCH = "stretch"
+    BUCKET = "bucket"
+
+
+class ImageFormat(StrEnum):
+    """How a picture is encoded; the value is the file's extension."""
+
+    JPEG = "jpg"
+    PNG = "png"
+
+
+class DatasetFormat(StrEnum):
+    """What the dataset is on disk: one ZIP file, or a folder of one of three kinds."""
+
+    ZIP = "zip"
+    FOLDER = "folder"
+    WEBDATASET = "webdataset"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """Steps that clean a picture before it is fitted; each is left out where it has nothing to do.
+
+    Attributes:
+        trim: Cut off the scanner's dark borders and shadows.
+        deskew: Turn a page upright that was scanned at a slant.
+        neutral_paper: Take the yellow out of aged paper; what has a colour of its own is kept.
+        descreen: Smooth the dots of a printed halftone. Off by default: cross-hatching in an
+            engraving repeats just as regularly, and would be smoothed too.
+    """
+
+    trim: bool = True
+    deskew: bool = True
+    neutral_paper: bool = True
+    descreen: bool = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether any step is asked for."""
+        return self.trim or self.deskew or self.neutral_paper or self.descreen
+
+
+NO_FINISHING = Finishing(trim=False, deskew=False, neutral_paper=False, descreen=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +80,20 @@ class DatasetConfig:
         filter: The rule that decides whether a page is kept.
         min_sigma: Pages with `gray.std()` above this at 144 dpi are kept by the sigma rule.
         fit: How a picture is brought to `size_px`.
-        size_px: Side of the square images in pixels.
+        size_px: Side of the square images in pixels; buckets have about as many pixels.
+        image_format: JPEG or PNG.
         jpeg_quality: JPEG quality, 1 to 100.
+        upscale: Enlarge what is smaller than `size_px` asks for.
+        min_size_px: Pictures with fewer pixels than a square of this side are dropped; None asks
+            for `DEFAULT_MIN_SIZE_SHARE` of `size_px`.
+        finishing: How a picture is cleaned.
+        dedupe: Drop near-duplicates of pictures that the run has met before.
+        best_copy: Of near-duplicates keep the largest and sharpest instead of the first.
+        validation_share: Share of the pages that goes into `validation/`, 0 for none.
+        dataset_format: What the dataset is on disk.
         trigger: Trigger word put first in every caption; may be empty.
-        caption: Caption template; fields are trigger, title, author, year, kind, page_number.
+        caption: Caption template; fields are trigger, title, author, year, kind, page_number,
+            text.
         password: Password for encrypted files.
         hide_layers: Names of optional-content layers that are switched off.
     """
@@ -46,7 +102,15 @@ class DatasetConfig:
     min_sigma: float = 45.0
     fit: Fit = Fit.SQUARE
     size_px: int = 1024
+    image_format: ImageFormat = ImageFormat.JPEG
     jpeg_quality: int = 92
+    upscale: bool = False
+    min_size_px: int | None = None
+    finishing: Finishing = Finishing()
+    dedupe: bool = True
+    best_copy: bool = False
+    validation_share: float = 0.0
+    dataset_format: DatasetFormat = DatasetFormat.ZIP
     trigger: str = ""
     caption: str = "{trigger}, {kind}, {title}, {year}"
     password: str | None = None
@@ -69,6 +133,28 @@ class DatasetConfig:
             )
         if not 1 <= self.jpeg_quality <= 100:
             raise InvalidOptionError(f"jpeg_quality is {self.jpeg_quality}. Choose 1 to 100.")
+        if not 0 <= self.least_side_px <= 4096:
+            raise InvalidOptionError(f"min_size_px is {self.min_size_px}. Choose 0 to 4096.")
+        if not 0 <= self.validation_share <= 0.5:
+            raise InvalidOptionError(
+                f"validation_share is {self.validation_share}. Choose 0 to 0.5; 0.1 is usual."
+            )
+        if self.best_copy and not self.dedupe:
+            raise InvalidOptionError(
+                "best_copy chooses among near-duplicates, and dedupe is off. Leave one of them out."
+            )
+
+    @property
+    def least_side_px(self) -> int:
+        """Pictures with fewer pixels than a square of this side are dropped."""
+        if self.min_size_px is None:
+            return round(self.size_px * DEFAULT_MIN_SIZE_SHARE)
+        return self.min_size_px
+
+    @property
+    def wants_signatures(self) -> bool:
+        """Whether near-duplicates must be known: to drop them, or to keep them in one split."""
+        return self.dedupe or self.validation_share > 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the options for the report; the password is left out."""

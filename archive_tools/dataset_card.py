@@ -6,6 +6,9 @@ of data, and where images and captions tie it takes the captions.
 
 from typing import Any
 
+from archive_tools.config import ImageFormat
+from archive_tools.schema import VALIDATION
+
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 _LARGEST_SIZE = "100K<n<1M"
 
@@ -30,7 +33,8 @@ tags:
 {images} images from {kept} of {pages} pages of {files} documents, made for training a LoRA of SDXL.
 {outcome}
 
-- `train/`: the images, one caption file for each, and `metadata.jsonl` with where each came from.
+- `train/`{validation}: the images, one caption file for each, and `metadata.jsonl` with where
+  each came from.
 - `manifest/pages.csv`: every page of every document, with what was decided and why. `regions` names
   the images of a page with the part of it that they show (x0 y0 x1 y1 of width height, in pixels).
   An apostrophe at the start of a cell keeps a spreadsheet from running the text as a formula.
@@ -54,9 +58,12 @@ _CONFIGS = """\
 configs:
 - config_name: default
   data_files:
-  - split: train
+{splits}"""
+
+_SPLIT_CONFIG = """\
+  - split: {split}
     path:
-    - "{folder}*.jpg"
+    - "{folder}*.{extension}"
     - "{folder}metadata.jsonl"
 """
 
@@ -68,11 +75,12 @@ The images of the split, a caption file for each, and `metadata.jsonl`. See the 
 """
 
 
-def render_dataset_card(report: dict[str, Any]) -> str:
+def render_dataset_card(report: dict[str, Any], image_format: ImageFormat) -> str:
     """Write the card of the whole dataset.
 
     Args:
         report: Content of `manifest/report.json`.
+        image_format: What the images are.
 
     Returns:
         Markdown with a YAML header.
@@ -81,26 +89,47 @@ def render_dataset_card(report: dict[str, Any]) -> str:
     images = counts["images"]
     size = next((name for limit, name in _SIZES if images < limit), _LARGEST_SIZE)
     # A pattern without a match is an error in `load_dataset`.
-    configs = _CONFIGS.format(folder="train/") if images else ""
-    return _CARD.format(size=size, configs=configs, outcome=_describe_outcome(counts), **counts)
+    splits = [split for split, count in counts["splits"].items() if count]
+    configs = "".join(_split_config(split, f"{split}/", image_format) for split in splits)
+    return _CARD.format(
+        size=size,
+        configs=_CONFIGS.format(splits=configs) if configs else "",
+        outcome=_describe_outcome(counts),
+        validation=f" and `{VALIDATION}/`" if VALIDATION in counts["splits"] else "",
+        **counts,
+    )
 
 
-def render_split_card(image_count: int) -> str:
-    """Write the README inside `train/`, for those who load that folder alone.
+def render_split_card(split: str, image_count: int, image_format: ImageFormat) -> str:
+    """Write the README inside a split, for those who load that folder alone.
 
     Args:
+        split: `train` or `validation`.
         image_count: Images in that folder.
+        image_format: What the images are.
 
     Returns:
         Markdown with a YAML header.
     """
-    return _SPLIT_CARD.format(configs=_CONFIGS.format(folder="") if image_count else "")
+    configs = _CONFIGS.format(splits=_split_config(split, "", image_format))
+    return _SPLIT_CARD.format(configs=configs if image_count else "")
+
+
+def _split_config(split: str, folder: str, image_format: ImageFormat) -> str:
+    return _SPLIT_CONFIG.format(split=split, folder=folder, extension=image_format.value)
 
 
 def _describe_outcome(counts: dict[str, int]) -> str:
     if not counts["failed"] and not counts["files_failed"]:
-        return f"{counts['dropped']} pages were left out by the filter; none failed."
+        return f"{_describe_dropped(counts)}; none failed."
     return (
-        f"{counts['dropped']} pages were left out by the filter. {counts['failed']} pages and "
+        f"{_describe_dropped(counts)}. {counts['failed']} pages and "
         f"{counts['files_failed']} whole documents failed: see `manifest/report.json`."
+    )
+
+
+def _describe_dropped(counts: dict[str, int]) -> str:
+    return (
+        f"{counts['dropped']} pages were left out, {counts['near_duplicates']} of them as "
+        "near-duplicates"
     )

@@ -1,13 +1,12 @@
 """Everything that happens to one page: look, decide, and if it is kept, fit and encode."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from archive_tools import duplicates, finishing, page_filter
+from archive_tools import page_filter
 from archive_tools.config import DatasetConfig, Fit
+from archive_tools.picture import Rejection, make_record
 from archive_tools.reader import PdfPage, open_document
 from archive_tools.schema import Decision, PageOutcome, PageResult, PageTask, Purpose, Record
 from archive_tools.second_renderer import SecondRenderer
@@ -48,9 +47,14 @@ class PageExtractor:
             decision = page_filter.decide(
                 view.iter_looks(), self._config.filter, self._config.min_sigma
             )
-            wants_record = decision.keep and task.purpose is not Purpose.JUDGE
-            records = (self._record(view.show(zoom)),) if wants_record else ()
-            return _result(task, page.reference_size, decision, records)
+            if not decision.keep or task.purpose is Purpose.JUDGE:
+                return _result(task, page.reference_size, decision)
+            is_encoded = task.purpose is Purpose.BUILD
+            made = make_record(view.show(zoom), self._config, is_encoded=is_encoded)
+            if isinstance(made, Rejection):
+                rejected = replace(decision, keep=False, reason=made.reason)
+                return _result(task, page.reference_size, rejected)
+            return _result(task, page.reference_size, decision, (made,))
 
     def close(self) -> None:
         """Close the document that is still open."""
@@ -68,19 +72,6 @@ class PageExtractor:
             self._chooser, self._path = ViewChooser(document, renderer), path
         return self._chooser
 
-    def _record(self, pixels: npt.NDArray[np.uint8]) -> Record:
-        """Return the finished picture of a kept page."""
-        picture, box = finishing.fit_picture(pixels, self._config.fit, self._config.size_px)
-        return Record(
-            jpeg=finishing.encode_jpeg(picture, self._config.jpeg_quality),
-            width=picture.shape[1],
-            height=picture.shape[0],
-            bbox=box,
-            page_width=pixels.shape[1],
-            page_height=pixels.shape[0],
-            phash=duplicates.perceptual_hash(picture),
-        )
-
 
 def _zoom_for(page: PdfPage, config: DatasetConfig) -> float:
     """Return the pixels per point at which the picture needs no enlargement."""
@@ -92,7 +83,7 @@ def _result(
     task: PageTask,
     size: tuple[int, int],
     decision: Decision,
-    records: tuple[Record, ...],
+    records: tuple[Record, ...] = (),
 ) -> PageResult:
     """Put the outcome of a page together."""
     return PageResult(

@@ -59,6 +59,11 @@ class StoredImage:
         page_width: Width of the rendered page in pixels.
         page_height: Height of the rendered page in pixels.
         phash: Perceptual hash as 16 hex digits.
+        signature: What near-duplicates are recognised by, in hex; may be empty.
+        sharpness: How sharp it is, None where it was not measured.
+        finishing: Which finishing steps changed it; None with finishing off.
+        flags: What is doubtful about it; empty when nothing is.
+        is_copy: Whether it is a near-duplicate of an earlier one, and kept all the same.
     """
 
     image: StoredEntry
@@ -70,6 +75,16 @@ class StoredImage:
     page_width: int
     page_height: int
     phash: str
+    signature: str = ""
+    sharpness: float | None = None
+    finishing: str | None = None
+    flags: str = ""
+    is_copy: bool = False
+
+    @property
+    def split(self) -> str:
+        """The folder that it is in: `train` or `validation`."""
+        return self.image.name.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,7 +19,13 @@ from archive_tools.journal import (
     SourceFailed,
     StoredImage,
 )
-from archive_tools.schema import PageCounts, PageOutcome, RunStatus
+from archive_tools.schema import (
+    NEAR_DUPLICATE,
+    TRAIN,
+    PageCounts,
+    PageOutcome,
+    RunStatus,
+)
 
 PAGE_COLUMNS = (
     "file", "sha256", "page_number", "width", "height", "sigma", "score", "decision", "reason",
@@ -31,18 +38,21 @@ MAX_LISTED_FAILURES = 100
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def iter_metadata_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
-    """Make `metadata.jsonl`.
+def iter_metadata_rows(lines: Iterable[JournalLine], split: str = TRAIN) -> Iterator[bytes]:
+    """Make `metadata.jsonl` of one split.
 
     Args:
         lines: The journal.
+        split: `train` or `validation`.
 
     Yields:
         One line of JSON in UTF-8 for each image.
     """
-    for source, page in _iter_pages(lines):
+    for source, page in iter_pages(lines):
         for image in page.images:
-            row = _metadata_row(source, page, image)
+            if image.split != split:
+                continue
+            row = metadata_row(source, page, image)
             yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
@@ -56,7 +66,7 @@ def iter_page_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
         The header, then one row for each page, in UTF-8.
     """
     yield _csv_row(PAGE_COLUMNS)
-    for source, page in _iter_pages(lines):
+    for source, page in iter_pages(lines):
         yield _csv_row((
             safe_cell(source.name), source.sha256, page.page_index + 1, page.width, page.height,
             _rounded(page.sigma), _rounded(page.score), page.outcome.value,
@@ -107,7 +117,8 @@ class _Tally:
     def __init__(self, lines: Iterable[JournalLine]) -> None:
         self._run = RunBegun({}, {})
         self._outcomes = dict.fromkeys(PageOutcome, 0)
-        self._images = self._documents = self._file_failures = 0
+        self._images: Counter[str] = Counter({TRAIN: 0})
+        self._documents = self._file_failures = self._near_duplicates = 0
         self._document_list: list[dict[str, Any]] = []
         self._page_failure_list: list[dict[str, Any]] = []
         self._file_failure_list: list[dict[str, Any]] = []
@@ -151,7 +162,9 @@ class _Tally:
 
     def _add_page(self, page: PageDone) -> None:
         self._outcomes[page.outcome] += 1
-        self._images += len(page.images)
+        self._images.update(image.split for image in page.images)
+        is_dropped = page.outcome is PageOutcome.DROPPED
+        self._near_duplicates += is_dropped and page.reason.startswith(NEAR_DUPLICATE)
         is_failed = page.outcome is PageOutcome.FAILED
         if is_failed and len(self._page_failure_list) < MAX_LISTED_FAILURES:
             self._page_failure_list.append({
@@ -178,7 +191,9 @@ class _Tally:
                 "kept": counts.kept,
                 "dropped": counts.dropped,
                 "failed": counts.failed,
-                "images": self._images,
+                "near_duplicates": self._near_duplicates,
+                "images": self._images.total(),
+                "splits": dict(self._images),
             },
             "reduction_percent": counts.reduction_percent,
             "documents": self._document_list,
@@ -190,7 +205,15 @@ class _Tally:
         }
 
 
-def _iter_pages(lines: Iterable[JournalLine]) -> Iterator[tuple[SourceBegun, PageDone]]:
+def iter_pages(lines: Iterable[JournalLine]) -> Iterator[tuple[SourceBegun, PageDone]]:
+    """Yield each page with its document.
+
+    Args:
+        lines: The journal.
+
+    Yields:
+        The document and the page, in order.
+    """
     source: SourceBegun | None = None
     for line in lines:
         if isinstance(line, SourceBegun):
@@ -199,8 +222,15 @@ def _iter_pages(lines: Iterable[JournalLine]) -> Iterator[tuple[SourceBegun, Pag
             yield source, line
 
 
-def _metadata_row(source: SourceBegun, page: PageDone, image: StoredImage) -> dict[str, Any]:
-    return {
+def metadata_row(source: SourceBegun, page: PageDone, image: StoredImage) -> dict[str, Any]:
+    """Return the row of one image; every row of a dataset has the same columns.
+
+    Args:
+        source: The document.
+        page: The page.
+        image: The image.
+    """
+    row = {
         "file_name": image.image.name.rpartition("/")[2],
         "text": image.caption,
         "width": image.width,
@@ -219,6 +249,11 @@ def _metadata_row(source: SourceBegun, page: PageDone, image: StoredImage) -> di
         "document_author": printable(source.details.author),
         "document_date": printable(source.details.created),
     }
+    if image.finishing is not None:
+        row["finishing"], row["flags"] = image.finishing, image.flags
+    if image.sharpness is not None:
+        row["sharpness"] = _rounded(image.sharpness)
+    return row
 
 
 def _rounded(value: float | None) -> float | None:

@@ -17,13 +17,15 @@ from archive_tools.schema import (
     PageOutcome,
     PageResult,
     Progress,
+    Purpose,
     RunReport,
     RunStatus,
     Source,
     SourceFailure,
 )
+from archive_tools.selection import Place, Selection, Survey
 from archive_tools.source import Planned, SourceFeed, plan_sources
-from archive_tools.workers import open_executor
+from archive_tools.workers import Executor, open_executor
 from archive_tools.writer import DatasetWriter, open_dataset_writer
 
 PROGRESS_EVERY_S = 0.25
@@ -61,8 +63,14 @@ def build_dataset(
         SourceFeed(planned, _work_folder(out)) as feed,
     ):
         tally = Tally(planned, writer.resume_point.pages)
-        for step in Schedule(feed, executor, writer.resume_point):
-            if step is not None:
+        worse = None
+        if config.best_copy:
+            worse = yield from _survey(planned, executor, out, tally)
+        selection = Selection(config, len(planned), worse)
+        selection.recall(writer.iter_recorded())
+        for met in Schedule(feed, executor, writer.resume_point):
+            if met is not None:
+                step = _select(selection, met)
                 _write(writer, step)
                 tally.add(step)
             if tally.is_progress_due():
@@ -87,7 +95,7 @@ def iter_scores(
         `SourceBegins`, `PageDone` and `SourceFailure` in order; None while nothing is finished.
     """
     with open_executor(config, run) as executor, SourceFeed(planned, work_folder) as feed:
-        yield from Schedule(feed, executor, judge_only=True)
+        yield from Schedule(feed, executor, purpose=Purpose.JUDGE)
 
 
 class Tally:
@@ -188,6 +196,34 @@ def _discarding_on_failure(writer: DatasetWriter, keep_partial: bool) -> Iterato
         if not keep_partial:
             writer.discard()
         raise
+
+
+def _survey(
+    planned: Sequence[Planned], executor: Executor, out: Path, tally: Tally
+) -> Generator[Progress, None, dict[Place, str]]:
+    """Meet every page once before the run; returns which pictures have a better copy."""
+    survey = Survey()
+    with SourceFeed(planned, _work_folder(out)) as feed:
+        for step in Schedule(feed, executor, purpose=Purpose.MEASURE):
+            if isinstance(step, PageDone):
+                survey.add(step.source, step.result)
+            elif step is not None:
+                survey.begin_source()
+            if tally.is_progress_due():
+                yield tally.progress()
+    return survey.find_worse()
+
+
+def _select(selection: Selection, step: Step) -> Step:
+    """Let only pictures through that the dataset does not have yet."""
+    match step:
+        case SourceBegins(source):
+            selection.begin_source(source)
+        case PageDone(source, result):
+            return PageDone(source, selection.select(source, result))
+        case SourceFailure():
+            selection.skip_source()
+    return step
 
 
 def _write(writer: DatasetWriter, step: Step) -> None:

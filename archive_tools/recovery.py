@@ -26,13 +26,13 @@ class Recovery:
 
     Attributes:
         resume_point: How far the stopped run came.
-        image_count: Images in the partial ZIP.
+        image_counts: Images in the partial ZIP, for each split that has any.
         zip_end: Size in bytes of what is good in the partial ZIP.
         journal_end: Size in bytes of what is good in the journal.
     """
 
     resume_point: ResumePoint = field(default_factory=ResumePoint)
-    image_count: int = 0
+    image_counts: Counter[str] = field(default_factory=Counter)
     zip_end: int = 0
     journal_end: int = 0
 
@@ -129,7 +129,8 @@ class _Recorded:
         self.journal_end = 0
         self._outcomes: Counter[PageOutcome] = Counter()
         self._source_count = self._page_count = self._pages_of_source = 0
-        self._image_count = self._zip_end = 0
+        self._image_counts: Counter[str] = Counter()
+        self._zip_end = 0
 
     def add(self, line: JournalLine, end: int) -> None:
         self.journal_end = end
@@ -142,7 +143,7 @@ class _Recorded:
 
     def _add_page(self, page: PageDone) -> None:
         self._outcomes[page.outcome] += 1
-        self._image_count += len(page.images)
+        self._image_counts.update(stored.split for stored in page.images)
         self._zip_end = page.end_offset
         self._page_count = page.page_index + 1
         if self._page_count == self._pages_of_source:
@@ -156,7 +157,7 @@ class _Recorded:
             failed=self._outcomes[PageOutcome.FAILED],
         )
         point = ResumePoint(self._source_count, self._page_count, counts)
-        return Recovery(point, self._image_count, self._zip_end, self.journal_end)
+        return Recovery(point, self._image_counts, self._zip_end, self.journal_end)
 
 
 def _is_whole(partial: BinaryIO, page: PageDone) -> bool:

@@ -12,6 +12,7 @@ from archive_tools.schema import (
     PageTask,
     ProbeResult,
     ProbeTask,
+    Purpose,
     ResumePoint,
     Source,
     SourceFailure,
@@ -58,7 +59,7 @@ class Schedule:
         feed: SourceFeed,
         executor: Executor,
         resume_point: ResumePoint | None = None,
-        judge_only: bool = False,
+        purpose: Purpose = Purpose.BUILD,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -66,12 +67,12 @@ class Schedule:
             feed: The files.
             executor: Where files are probed and pages worked on.
             resume_point: How far a stopped run came; those pages are left out.
-            judge_only: Only decide about pages, make no images.
+            purpose: How far pages are worked on.
         """
         self._feed = feed
         self._executor = executor
         self._resume_point = resume_point or ResumePoint()
-        self._judge_only = judge_only
+        self._purpose = purpose
         self._file_index = -1
         self._ahead: deque[SourceBegins | SourceFailure | _PageAhead] = deque()
         self._pages_ahead = 0
@@ -123,7 +124,7 @@ class Schedule:
         if first_page >= source.page_count:
             self._feed.release(file.path)
         for page_index in range(first_page, source.page_count):
-            task = PageTask(source.path, page_index, self._judge_only)
+            task = PageTask(source.path, page_index, self._purpose)
             yield _PageAhead(source, self._executor.submit(task))
 
     def _first_page(self, page_count: int) -> int:

@@ -10,6 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+TRAIN, VALIDATION = "train", "validation"
+"""The splits of a dataset, each a folder of it."""
+
+NEAR_DUPLICATE = "near-duplicate of"
+"""How the reason begins of a page that was dropped as a copy."""
+
 
 class PageOutcome(StrEnum):
     """What became of a page; every page of a run has exactly one."""
@@ -64,6 +70,14 @@ class SourceFailure:
     message: str
 
 
+class Purpose(StrEnum):
+    """How far a page is worked on."""
+
+    JUDGE = "judge"  # only decide: a kept page comes back without its pictures
+    MEASURE = "measure"  # its pictures come back measured, but not encoded
+    BUILD = "build"
+
+
 @dataclass(frozen=True, slots=True)
 class PageTask:
     """One page to be worked on; small and picklable.
@@ -71,12 +85,17 @@ class PageTask:
     Attributes:
         path: The document.
         page_index: 0-based.
-        judge_only: Only decide: a kept page comes back without its image.
+        purpose: How far the work goes.
     """
 
     path: Path
     page_index: int
-    judge_only: bool = False
+    purpose: Purpose = Purpose.BUILD
+
+    @property
+    def judge_only(self) -> bool:
+        """Whether a kept page comes back without its pictures."""
+        return self.purpose is Purpose.JUDGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +119,15 @@ class Record:
         page_width: Width in pixels of the page as it was rendered for this image.
         page_height: Height in pixels of the page as it was rendered for this image.
         phash: 64-bit perceptual hash of the image as 16 hex digits.
+        signatures: What near-duplicates are recognised by: of the picture as it is, then of the
+            picture turned a little; empty where it is not asked for or the picture is flat.
+        sharpness: How sharp it is, None where it was not measured.
+        finishing: Which finishing steps changed it, for the metadata; None with finishing off.
+        flags: What is doubtful about it, for the metadata; empty when nothing is.
+        text: Text of the page beside it, empty where there is none or it is not asked for.
+        split: The folder that it goes into: `train` or `validation`.
+        is_copy: Whether it is a near-duplicate of an earlier one, and kept all the same.
+        extension: `jpg` or `png`: what `jpeg` is encoded as.
     """
 
     jpeg: bytes
@@ -109,6 +137,14 @@ class Record:
     page_width: int
     page_height: int
     phash: str
+    signatures: tuple[bytes, ...] = ()
+    sharpness: float | None = None
+    finishing: str | None = None
+    flags: str = ""
+    text: str = ""
+    split: str = TRAIN
+    is_copy: bool = False
+    extension: str = "jpg"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from archive_tools.config import DatasetConfig
+from archive_tools.config import DatasetConfig, Fit
+from archive_tools.schema import TRAIN, VALIDATION
 
 BASE_MODEL = "stabilityai/stable-diffusion-xl-base-1.0"
 # sd-scripts cuts the long side to 1024 by default, which shrinks every picture that is not square;
@@ -99,12 +100,15 @@ exec accelerate launch "$script" \\
 """
 
 
-def iter_trainer_configs(config: DatasetConfig, trigger: str) -> Iterator[tuple[str, str]]:
+def iter_trainer_configs(
+    config: DatasetConfig, trigger: str, splits: tuple[str, ...] = (TRAIN,)
+) -> Iterator[tuple[str, str]]:
     """Write the settings of each trainer.
 
     Args:
         config: Options of the dataset.
         trigger: The trigger word as it stands in the captions; may be empty.
+        splits: Splits of the dataset. kohya and ai-toolkit take no validation folder.
 
     Yields:
         File name inside `configs/`, and its text.
@@ -118,8 +122,9 @@ def iter_trainer_configs(config: DatasetConfig, trigger: str) -> Iterator[tuple[
             max_bucket_px=max(_KOHYA_MAX_BUCKET_PX, config.size_px),
         ),
     )
-    yield "simpletuner_multidatabackend.json", _to_json(_simpletuner_backends(config.size_px))
-    yield "onetrainer_concepts.json", _to_json([_ONETRAINER_CONCEPT])
+    yield "simpletuner_multidatabackend.json", _to_json(_simpletuner_backends(config, splits))
+    concepts = [_onetrainer_concept(split) for split in splits]
+    yield "onetrainer_concepts.json", _to_json(concepts)
     # A JSON string is a YAML string.
     quoted = json.dumps(trigger, ensure_ascii=False)
     trigger_line = f"    trigger_word: {quoted}\n" if trigger else ""
@@ -132,33 +137,40 @@ def iter_trainer_configs(config: DatasetConfig, trigger: str) -> Iterator[tuple[
     yield "diffusers_command.sh", _DIFFUSERS.format(base_model=BASE_MODEL, size_px=config.size_px)
 
 
-# Without "__version" OneTrainer migrates the concept as if it were years old.
-_ONETRAINER_CONCEPT: dict[str, Any] = {
-    "__version": 2,
-    "name": "scanned illustrations",
-    "path": "train",
-    "type": "STANDARD",
-    "include_subdirectories": False,
-    "balancing": 1.0,
-    "balancing_strategy": "REPEATS",
-    "text": {"prompt_source": "sample"},
-}
+def _onetrainer_concept(split: str) -> dict[str, Any]:
+    return {
+        "__version": 2,  # without it OneTrainer migrates the concept as if it were years old
+        "name": f"scanned illustrations, {split}",
+        "path": split,
+        "type": "VALIDATION" if split == VALIDATION else "STANDARD",
+        "include_subdirectories": False,
+        "balancing": 1.0,
+        "balancing_strategy": "REPEATS",
+        "text": {"prompt_source": "sample"},
+    }
 
 
-def _simpletuner_backends(size_px: int) -> list[dict[str, Any]]:
-    return [
+def _simpletuner_backends(config: DatasetConfig, splits: tuple[str, ...]) -> list[dict[str, Any]]:
+    is_bucketed = config.fit is Fit.BUCKET
+    images = [
         {
-            "id": "scanned-illustrations",
+            "id": f"scanned-illustrations-{split}",
             "type": "local",
-            "instance_data_dir": "train",
+            "dataset_type": "eval" if split == VALIDATION else "image",
+            "instance_data_dir": split,
             "caption_strategy": "textfile",
-            "resolution": size_px,
-            "resolution_type": "pixel",  # of the shorter edge, like the minimum
-            "minimum_image_size": size_px,
+            "resolution": config.size_px,
+            # "pixel" counts the shorter edge, which is below the resolution in most buckets.
+            "resolution_type": "pixel_area" if is_bucketed else "pixel",
+            "minimum_image_size": config.least_side_px if is_bucketed else config.size_px,
             "crop": False,
-            "cache_dir_vae": "cache/vae",
+            "cache_dir_vae": f"cache/vae/{split}",
             "repeats": 0,  # SimpleTuner counts the extra passes
-        },
+        }
+        for split in splits
+    ]
+    return [
+        *images,
         {
             "id": "text-embeds",
             "type": "local",

@@ -4,6 +4,7 @@
 The partial file becomes the dataset by a rename; no second copy is ever made.
 """
 
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from archive_tools.errors import DatasetWriteError
 from archive_tools.image_check import check_image
 from archive_tools.journal import (
     Journal,
+    JournalLine,
     PageDone,
     RunBegun,
     SourceBegun,
@@ -62,7 +64,7 @@ class DatasetWriter:
         self._zip = ZipStream(partial, found.zip_end)
         self._trigger = clean_trigger(config.trigger)
         self._resume_point = found.resume_point
-        self._image_count = found.image_count
+        self._image_counts = found.image_counts
         self._replay = Replay(journal)
         self._source: Source | None = None
         self._next_page_index = 0
@@ -72,6 +74,14 @@ class DatasetWriter:
     def resume_point(self) -> ResumePoint:
         """How far a stopped run came, when this one resumes it."""
         return self._resume_point
+
+    def iter_recorded(self) -> Iterator[JournalLine]:
+        """Yield what is recorded so far.
+
+        Yields:
+            The lines of the journal.
+        """
+        return self._journal.iter_lines()
 
     def begin_source(self, source: Source) -> int:
         """Begin a document; in a resumed run the recorded ones are begun again, in order.
@@ -187,13 +197,13 @@ class DatasetWriter:
         return 0
 
     def _add_image(self, source: Source, result: PageResult, record: Record) -> StoredImage:
-        stem = f"train/{self._image_count + 1:06d}"
+        stem = f"{record.split}/{self._image_counts[record.split] + 1:06d}"
         check_image(record, f"page {result.page_number} of {source.name!r}")
-        fields = caption_fields(source.details, result.page_number, self._trigger)
+        fields = caption_fields(source.details, result.page_number, self._trigger, text=record.text)
         caption = render_caption(self._config.caption, fields)
         x0, y0, x1, y1 = map(int, record.bbox)
         stored = StoredImage(
-            image=self._zip.add(f"{stem}.jpg", record.jpeg),
+            image=self._zip.add(f"{stem}.{record.extension}", record.jpeg),
             text=self._zip.add(f"{stem}.txt", caption.encode()),
             caption=caption,
             width=record.width,
@@ -202,24 +212,32 @@ class DatasetWriter:
             page_width=record.page_width,
             page_height=record.page_height,
             phash=record.phash,
+            signature=record.signatures[0].hex() if record.signatures else "",
+            sharpness=None if record.sharpness is None else float(record.sharpness),
+            finishing=record.finishing,
+            flags=record.flags,
+            is_copy=record.is_copy,
         )
-        self._image_count += 1
+        self._image_counts[record.split] += 1
         return stored
 
     def _iter_written_documents(self, report: dict[str, Any]) -> Iterator[StoredEntry]:
         """Write everything that is not an image, and yield the entries."""
         journal, add = self._journal, self._zip.add
-        yield self._zip.add_chunks(
-            "train/metadata.jsonl", lambda: manifest.iter_metadata_rows(journal.iter_lines())
-        )
-        yield add("train/README.md", render_split_card(self._image_count).encode())
+        splits = report["counts"]["splits"]
+        for split, image_count in splits.items():
+            rows = functools.partial(_iter_metadata, journal, split)
+            yield self._zip.add_chunks(f"{split}/metadata.jsonl", rows)
+            card = render_split_card(split, image_count, self._config.image_format)
+            yield add(f"{split}/README.md", card.encode())
         yield self._zip.add_chunks(
             "manifest/pages.csv", lambda: manifest.iter_page_rows(journal.iter_lines())
         )
         yield add("manifest/report.json", _to_json(report))
-        for name, text in iter_trainer_configs(self._config, self._trigger):
+        for name, text in iter_trainer_configs(self._config, self._trigger, tuple(splits)):
             yield add(f"configs/{name}", text.encode())
-        yield add("README.md", render_dataset_card(report).encode())
+        card = render_dataset_card(report, self._config.image_format)
+        yield add("README.md", card.encode())
 
     def _complete_zip(self, documents: tuple[StoredEntry, ...]) -> None:
         def iter_entries() -> Iterator[StoredEntry]:
@@ -231,7 +249,7 @@ class DatasetWriter:
 
         start = self._zip.flush()
         self._zip.close(iter_entries)
-        entry_count = 2 * self._image_count + len(documents)
+        entry_count = 2 * self._image_counts.total() + len(documents)
         found = iter_directory(self._partial, start, entry_count)
         if any(one != other for one, other in zip(found, iter_entries(), strict=True)):
             raise DatasetWriteError(
@@ -295,6 +313,10 @@ def journal_path(out: Path) -> Path:
         A path beside it.
     """
     return out.with_name(f"{out.name}.journal")
+
+
+def _iter_metadata(journal: Journal, split: str) -> Iterator[bytes]:
+    return manifest.iter_metadata_rows(journal.iter_lines(), split)
 
 
 def _recover_or_begin(

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from archive_tools import page_filter
-from archive_tools.config import DatasetConfig, Fit, PageFilter
+from archive_tools.config import NO_FINISHING, DatasetConfig, Fit, PageFilter
 from archive_tools.errors import EncryptedPdfError, PageError
 from archive_tools.extraction import PageExtractor
 from archive_tools.schema import PageOutcome, PageTask
@@ -123,7 +123,7 @@ def test_the_password_is_used_and_its_absence_is_an_error(extract):
 )
 def test_picture_and_sigma_are_those_of_the_page_as_mupdf_shows_it(extract, make):
     content = make()
-    result = extract(content, fit=Fit.STRETCH, filter=PageFilter.NONE)
+    result = extract(content, fit=Fit.STRETCH, filter=PageFilter.NONE, finishing=NO_FINISHING)
     shown = _article_picture(content)
     assert result.sigma == pytest.approx(_article_sigma(content), abs=2.5)
     picture = Image.open(io.BytesIO(result.records[0].jpeg))

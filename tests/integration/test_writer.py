@@ -178,7 +178,9 @@ class TestLayout:
             "kept": 6,
             "dropped": 2,
             "failed": 2,
+            "near_duplicates": 0,
             "images": 8,
+            "splits": {"train": 8},
         }
         assert report["status"] == "partial"
 
