@@ -10,6 +10,7 @@ import math
 import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import spaces  # before torch: on ZeroGPU this package patches it
@@ -39,9 +40,11 @@ LOAD_BYTES_A_SECOND = 200e6
 SECONDS_A_PHOTO = 0.5
 
 # Models in the memory of this process at the same time. On ZeroGPU more requests than that may be
-# at work, since most of them wait for a GPU and hold nothing but their photos.
+# at work, since most of them wait for a GPU and hold nothing but their photos. Threads of their
+# own, since each thread that has run torch keeps its own helpers and buffers: in the many threads
+# of Gradio they would add up.
 MODELS_AT_ONCE = 2
-_CPU_SLOTS = threading.BoundedSemaphore(MODELS_AT_ONCE)
+_CPU_THREADS = ThreadPoolExecutor(MODELS_AT_ONCE, thread_name_prefix="classify")
 _REQUESTS_ON_ZERO_GPU = 8
 
 _GPU_REASON = "A GPU was free for this request."
@@ -147,8 +150,7 @@ def _has_gpu() -> bool:
 
 
 def _classify_on_cpu(photos: Pixels, spec: ModelSpec, reason: str) -> Classification:
-    with _CPU_SLOTS:
-        return _run(photos, spec, Device.CPU, reason)
+    return _CPU_THREADS.submit(_run, photos, spec, Device.CPU, reason).result()
 
 
 def _run(photos: Pixels, spec: ModelSpec, device: Device, reason: str) -> Classification:

@@ -8,13 +8,16 @@ from vetscanner.schema import SignClass
 SIDE_PX = 32
 
 
-def write_tiny_model(folder: Path, *, width: int = 32, layers: int = 2) -> Path:
+def write_tiny_model(
+    folder: Path, *, width: int = 32, layers: int = 2, side_px: int = SIDE_PX
+) -> Path:
     """Write a vision transformer whose answers differ from class to class, and return its folder.
 
     Args:
         folder: Where to write it; it must not exist yet.
-        width: Size of its hidden layers, a multiple of 2.
+        width: Size of its hidden layers, a multiple of 2, and of 64 above 128.
         layers: Their number.
+        side_px: Size of the square that it looks at, a multiple of 16.
     """
     import torch
     from transformers import ViTConfig, ViTForImageClassification
@@ -24,10 +27,10 @@ def write_tiny_model(folder: Path, *, width: int = 32, layers: int = 2) -> Path:
     config = ViTConfig(
         hidden_size=width,
         num_hidden_layers=layers,
-        num_attention_heads=2,
-        intermediate_size=2 * width,
-        image_size=SIDE_PX,
-        patch_size=8,
+        num_attention_heads=max(2, width // 64),
+        intermediate_size=4 * width,
+        image_size=side_px,
+        patch_size=side_px // 4 if side_px < 64 else 16,
         id2label={index: str(sign) for index, sign in labels.items()},
         label2id={str(sign): index for index, sign in labels.items()},
     )
@@ -38,7 +41,7 @@ def write_tiny_model(folder: Path, *, width: int = 32, layers: int = 2) -> Path:
     network.save_pretrained(folder)
     settings = {
         "image_processor_type": "ViTImageProcessor",
-        "size": {"height": SIDE_PX, "width": SIDE_PX},
+        "size": {"height": side_px, "width": side_px},
         "image_mean": [0.5, 0.5, 0.5],
         "image_std": [0.5, 0.5, 0.5],
     }

@@ -1,0 +1,72 @@
+"""Many triage requests: all answered, and what the server keeps afterwards.
+
+    python -m benchmarks.bench_requests [--sequential 200] [--concurrent 64] [--keep-loaded]
+
+Prints Markdown rows for results.md; exit status 1 when a request was not answered or memory did not
+return. Memory is what the server's process tree holds itself, without pages of files.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.request_bursts import (
+    KEPT_LIMIT_MB,
+    WARM_UP_AT_ONCE,
+    WARM_UP_REQUESTS,
+    measure,
+    run_burst,
+    settle,
+)
+from tests.sample_files import draw_photo
+from tests.served_app import ServedApp, serve_app
+
+
+def main() -> int:
+    """Run the benchmark; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Many triage requests to a served page.")
+    parser.add_argument("--sequential", type=int, default=200)
+    parser.add_argument("--concurrent", type=int, default=64)
+    parser.add_argument("--keep-loaded", action="store_true")
+    options = parser.parse_args()
+    environment = {"VETSCANNER_KEEP_LOADED": str(int(options.keep_loaded))}
+    with tempfile.TemporaryDirectory() as name:
+        photo = draw_photo(Path(name) / "cow.jpg", size=(1600, 1200))
+        with serve_app(Path(name) / "served", environment=environment) as served:
+            return _report(served, photo, options)
+
+
+def _report(served: ServedApp, photo: Path, options: argparse.Namespace) -> int:
+    """Print a row for each burst; returns the exit status."""
+    idle = measure(served)
+    warm = run_burst(served, photo, WARM_UP_REQUESTS, WARM_UP_AT_ONCE)
+    before = measure(served)
+    print(
+        f"cores {os.cpu_count()}, model {'kept loaded' if options.keep_loaded else 'per request'}"
+    )
+    print(f"before the first request: {idle}\nafter {WARM_UP_REQUESTS} requests: {before}\n")
+    print(
+        "| requests | at once | answered | median s | max s | peak MB | MB kept | threads | files |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    is_good = not warm.failed
+    for count, at_once in ((options.sequential, 1), (options.concurrent, options.concurrent)):
+        burst = run_burst(served, photo, count, at_once)
+        after = settle(served, lambda now: now.resident_mb < before.resident_mb + KEPT_LIMIT_MB)
+        kept_mb = after.resident_mb - before.resident_mb
+        print(
+            f"| {count} | {at_once} | {len(burst.latencies_s)} "
+            f"| {statistics.median(burst.latencies_s):.2f} | {max(burst.latencies_s):.2f} "
+            f"| {burst.peak_mb:.0f} | {kept_mb:+.0f} | {after.threads - before.threads:+d} "
+            f"| {after.files - before.files:+d} |",
+            flush=True,
+        )
+        is_good = is_good and not burst.failed and kept_mb < KEPT_LIMIT_MB
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

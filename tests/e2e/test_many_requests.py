@@ -1,0 +1,106 @@
+"""Many visitors: all are answered, memory comes back, nobody blocks anybody, leaving frees all.
+
+`make bench` runs the bursts at full size (`benchmarks/bench_requests.py`).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from gradio_client import Client, handle_file
+
+from tests.raw_visitor import RawVisitor
+from tests.request_bursts import (
+    KEPT_LIMIT_MB,
+    WARM_UP_AT_ONCE,
+    WARM_UP_REQUESTS,
+    Holdings,
+    measure,
+    run_burst,
+    settle,
+)
+from tests.sample_files import draw_photo, write_pdf
+from tests.served_app import ServedApp, serve_app
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.e2e
+
+# Two requests at work, each with the bundled model, its buffers and a photo. One model for each of
+# the 16 visitors would be several times that.
+PEAK_LIMIT_MB = 250.0
+SEQUENTIAL, AT_ONCE = 30, 20
+# Gradio's own threads come and go with what is asked at once.
+MORE_THREADS, MORE_FILES = 45, 8
+
+
+@pytest.fixture(scope="module")
+def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
+    """A server that nobody else asks."""
+    with serve_app(tmp_path_factory.mktemp("many")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A photo of ordinary size."""
+    return draw_photo(tmp_path_factory.mktemp("photos") / "cow.jpg", size=(1600, 1200))
+
+
+def maps_torch(pid: int) -> bool:
+    """Say whether a process has torch's libraries in its address space."""
+    return "libtorch" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def warm(own_app: ServedApp, photo: Path) -> Holdings:
+    """What the server holds after the first requests; PyTorch came with them and not before."""
+    assert not maps_torch(own_app.pid), "torch was imported before there was a photo"
+    assert run_burst(own_app, photo, WARM_UP_REQUESTS, WARM_UP_AT_ONCE).failed == 0
+    assert maps_torch(own_app.pid)
+    return measure(own_app)
+
+
+@pytest.mark.parametrize(("count", "at_once"), [(SEQUENTIAL, 1), (AT_ONCE, AT_ONCE)])
+def test_all_are_answered_and_memory_comes_back(
+    own_app: ServedApp, warm: Holdings, photo: Path, count: int, at_once: int
+) -> None:
+    burst = run_burst(own_app, photo, count, at_once)
+    assert burst.failed == 0
+    assert burst.places_told == count
+    assert burst.peak_mb < warm.resident_mb + PEAK_LIMIT_MB
+    after = settle(own_app, lambda now: now.resident_mb < warm.resident_mb + KEPT_LIMIT_MB)
+    assert after.resident_mb < warm.resident_mb + KEPT_LIMIT_MB
+    assert after.threads <= warm.threads + MORE_THREADS
+    assert after.files <= warm.files + MORE_FILES
+    assert own_app.list_children() == []
+
+
+def test_an_archive_run_blocks_no_triage(own_app: ServedApp, photo: Path, tmp_path: Path) -> None:
+    source = write_pdf(tmp_path / "long.pdf", ["engraving"] * 150)
+    client = Client(own_app.url, verbose=False, download_files=str(tmp_path))
+    run = client.submit(files=[handle_file(str(source))], api_name="/build_dataset")
+    assert wait_until(lambda: bool(run.outputs())), run.status()
+    report = client.predict([handle_file(str(photo))], api_name="/triage")
+    assert report["device"] == "cpu"
+    assert not run.done(), "the triage waited for the archive run"
+    run.cancel()
+    assert wait_until(lambda: own_app.list_children() == []), own_app.list_children()
+
+
+@pytest.mark.parametrize("api_name", ["triage", "build_dataset"])
+def test_a_client_that_disappears_frees_everything(
+    own_app: ServedApp, warm: Holdings, photo: Path, tmp_path: Path, api_name: str
+) -> None:
+    source = photo if api_name == "triage" else write_pdf(tmp_path / "a.pdf", ["engraving"] * 150)
+    options = (["fever"], "en") if api_name == "triage" else ("sigma", 45, "square", "", "")
+    files_before = measure(own_app).files
+    with RawVisitor(own_app.url) as visitor:
+        visitor.ask(api_name, [visitor.upload(source)], *options)
+        working = {"process_starts", "process_generating"}
+        next(message for message in visitor.iter_messages() if message["msg"] in working)
+    assert wait_until(lambda: own_app.list_children() == []), own_app.list_children()
+    assert wait_until(lambda: not list(own_app.gradio_folder.glob("archive-*")))
+    after = settle(own_app, lambda now: now.resident_mb < warm.resident_mb + KEPT_LIMIT_MB)
+    assert after.resident_mb < warm.resident_mb + KEPT_LIMIT_MB
+    assert wait_until(lambda: measure(own_app).files <= files_before + MORE_FILES)
+    assert run_burst(own_app, photo, 2, 2).failed == 0
