@@ -4,10 +4,10 @@ The card lists the data files. Without that, `datasets` takes the commonest exte
 of data, and where images and captions tie it takes the captions.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from archive_tools.config import ImageFormat
-from archive_tools.schema import VALIDATION
+from archive_tools.config import DatasetFormat, ImageFormat
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 _LARGEST_SIZE = "100K<n<1M"
@@ -33,15 +33,12 @@ tags:
 {images} images from {kept} of {pages} pages of {files} documents, made for training a LoRA of SDXL.
 {outcome}
 
-- `train/`{validation}: the images, one caption file for each, and `metadata.jsonl` with where
-  each came from.
-- `manifest/pages.csv`: every page of every document, with what was decided and why. `regions` names
-  the images of a page with the part of it that they show (x0 y0 x1 y1 of width height, in pixels).
-  An apostrophe at the start of a cell keeps a spreadsheet from running the text as a formula.
+{listed_files}- `manifest/pages.csv`: every page of every document, with what was decided and why.
+  `regions` names the images of a page with the part of it that they show (x0 y0 x1 y1 of width
+  height, in pixels). An apostrophe at the start of a cell keeps a spreadsheet from running the
+  text as a formula.
 - `manifest/report.json`: options, versions of the tools, counts and failures.
-- `configs/`: ready settings for kohya sd-scripts, SimpleTuner, OneTrainer, ai-toolkit and
-  diffusers. Run the trainer from the folder that this file lies in; the paths are relative to it.
-
+{settings}
 ```python
 from datasets import load_dataset
 
@@ -67,6 +64,26 @@ _SPLIT_CONFIG = """\
     - "{folder}metadata.jsonl"
 """
 
+_PATTERN_CONFIG = """\
+  - split: {split}
+    path: "{pattern}"
+"""
+
+_SETTINGS = """\
+- `configs/`: ready settings for kohya sd-scripts, SimpleTuner, OneTrainer, ai-toolkit and
+  diffusers. Run the trainer from the folder that this file lies in; the paths are relative to it.
+"""
+
+_IN_FOLDERS = """\
+- {folders}: the images, one caption file for each, and `metadata.jsonl` with where each came from.
+"""
+_IN_SHARDS = """\
+- {shards}: the images, each with its caption (`txt`) and where it came from (`json`).
+"""
+_IN_TABLES = """\
+- {tables}: the images, with their captions and where each came from.
+"""
+
 _SPLIT_CARD = """\
 ---
 {configs}---
@@ -75,29 +92,60 @@ The images of the split, a caption file for each, and `metadata.jsonl`. See the 
 """
 
 
-def render_dataset_card(report: dict[str, Any], image_format: ImageFormat) -> str:
+def render_dataset_card(
+    report: dict[str, Any],
+    image_format: ImageFormat = ImageFormat.JPEG,
+    dataset_format: DatasetFormat = DatasetFormat.ZIP,
+) -> str:
     """Write the card of the whole dataset.
 
     Args:
         report: Content of `manifest/report.json`.
         image_format: What the images are.
+        dataset_format: What the dataset is on disk.
 
     Returns:
         Markdown with a YAML header.
     """
     counts = report["counts"]
-    images = counts["images"]
+    images, splits = counts["images"], counts["splits"]
     size = next((name for limit, name in _SIZES if images < limit), _LARGEST_SIZE)
     # A pattern without a match is an error in `load_dataset`.
-    splits = [split for split, count in counts["splits"].items() if count]
-    configs = "".join(_split_config(split, f"{split}/", image_format) for split in splits)
+    configs = "".join(
+        _data_files(split, dataset_format, image_format) for split, n in splits.items() if n
+    )
+    is_in_folders = dataset_format in (DatasetFormat.ZIP, DatasetFormat.FOLDER)
     return _CARD.format(
         size=size,
         configs=_CONFIGS.format(splits=configs) if configs else "",
         outcome=_describe_outcome(counts),
-        validation=f" and `{VALIDATION}/`" if VALIDATION in counts["splits"] else "",
+        listed_files=_describe_files(splits, dataset_format),
+        settings=_SETTINGS if is_in_folders else "",
         **counts,
     )
+
+
+def _data_files(split: str, dataset_format: DatasetFormat, image_format: ImageFormat) -> str:
+    match dataset_format:
+        case DatasetFormat.WEBDATASET:
+            return _PATTERN_CONFIG.format(split=split, pattern=f"{split}-*.tar")
+        case DatasetFormat.PARQUET:
+            return _PATTERN_CONFIG.format(split=split, pattern=f"data/{split}-*.parquet")
+        case _:
+            return _split_config(split, f"{split}/", image_format)
+
+
+def _describe_files(splits: Iterable[str], dataset_format: DatasetFormat) -> str:
+    match dataset_format:
+        case DatasetFormat.WEBDATASET:
+            shards = " and ".join(f"`{split}-*.tar`" for split in splits)
+            return _IN_SHARDS.format(shards=shards)
+        case DatasetFormat.PARQUET:
+            tables = " and ".join(f"`data/{split}-*.parquet`" for split in splits)
+            return _IN_TABLES.format(tables=tables)
+        case _:
+            folders = " and ".join(f"`{split}/`" for split in splits)
+            return _IN_FOLDERS.format(folders=folders)
 
 
 def render_split_card(split: str, image_count: int, image_format: ImageFormat) -> str:

@@ -6,26 +6,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from archive_tools.config import DatasetFormat
 from archive_tools.errors import DatasetWriteError
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def check_place(out: Path) -> None:
+def check_place(out: Path, dataset_format: DatasetFormat = DatasetFormat.ZIP) -> None:
     """Check that a dataset could be written there.
 
     Args:
         out: Where it will appear.
+        dataset_format: What it will be.
 
     Raises:
-        DatasetWriteError: Its folder is missing, or it is itself a folder.
+        DatasetWriteError: The folder around it is missing, or something else is in its place.
     """
     if not out.parent.is_dir():
         raise DatasetWriteError(
             f"The folder for {out.name} does not exist. Create it or choose another output file."
         )
-    if out.is_dir():
+    if dataset_format is not DatasetFormat.ZIP:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise DatasetWriteError(
+                f"{out.name} exists already. Choose a new name for the folder, or delete it first."
+            )
+    elif out.is_dir():
         raise DatasetWriteError(
             f"{out.name} is a folder. Choose the name of a ZIP file, such as dataset.zip."
         )

@@ -4,19 +4,18 @@
 The partial file becomes the dataset by a rename; no second copy is ever made.
 """
 
-import functools
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archive_tools import __version__, manifest
+from archive_tools import __version__, completion, exports, manifest
 from archive_tools.captions import caption_fields, check_caption, clean_trigger, render_caption
-from archive_tools.config import DatasetConfig
-from archive_tools.dataset_card import render_dataset_card, render_split_card
+from archive_tools.config import DatasetConfig, DatasetFormat
 from archive_tools.disk_errors import check_place, explained_disk_errors
 from archive_tools.errors import DatasetWriteError
 from archive_tools.image_check import check_image
@@ -33,7 +32,6 @@ from archive_tools.journal import (
 )
 from archive_tools.recovery import Recovery, Replay, recover
 from archive_tools.schema import PageResult, Record, ResumePoint, Source, SourceFailure
-from archive_tools.trainer_configs import iter_trainer_configs
 from archive_tools.zip_stream import ZipStream, iter_directory
 
 # What decides the bytes of an image, beside the input and the options.
@@ -150,11 +148,16 @@ class DatasetWriter:
         self._replay.check_over()
         with self._writing():
             report = manifest.make_report(self._journal.iter_lines())
-            documents = tuple(self._iter_written_documents(report))
-            self._complete_zip(documents)
-            os.fsync(self._partial.fileno())
-            self._partial.close()  # Windows renames no open file
-            partial_path(self._out).replace(self._out)
+            documents = tuple(
+                self._zip.add_chunks(name, iter_chunks)
+                for name, iter_chunks in completion.iter_documents(
+                    self._config, self._trigger, self._journal, report
+                )
+            )
+            self._zip.flush()
+            completion.check_images(self._partial, self._journal)
+            completion.check_metadata(self._partial, self._journal, documents)
+            self._publish(documents)
             self._journal.remove()
         self._is_usable = False
         return report
@@ -163,6 +166,7 @@ class DatasetWriter:
         """Remove the partial file and the journal; the run cannot be resumed."""
         self.close()
         partial_path(self._out).unlink(missing_ok=True)
+        shutil.rmtree(_building_path(self._out), ignore_errors=True)
         self._journal.remove()
 
     def close(self) -> None:
@@ -221,33 +225,29 @@ class DatasetWriter:
         self._image_counts[record.split] += 1
         return stored
 
-    def _iter_written_documents(self, report: dict[str, Any]) -> Iterator[StoredEntry]:
-        """Write everything that is not an image, and yield the entries."""
-        journal, add = self._journal, self._zip.add
-        splits = report["counts"]["splits"]
-        for split, image_count in splits.items():
-            rows = functools.partial(_iter_metadata, journal, split)
-            yield self._zip.add_chunks(f"{split}/metadata.jsonl", rows)
-            card = render_split_card(split, image_count, self._config.image_format)
-            yield add(f"{split}/README.md", card.encode())
-        yield self._zip.add_chunks(
-            "manifest/pages.csv", lambda: manifest.iter_page_rows(journal.iter_lines())
-        )
-        yield add("manifest/report.json", _to_json(report))
-        for name, text in iter_trainer_configs(self._config, self._trigger, tuple(splits)):
-            yield add(f"configs/{name}", text.encode())
-        card = render_dataset_card(report, self._config.image_format)
-        yield add("README.md", card.encode())
+    def _publish(self, documents: tuple[StoredEntry, ...]) -> None:
+        """Give the dataset its name."""
+        if self._config.dataset_format is DatasetFormat.ZIP:
+            self._complete_zip(documents)
+            os.fsync(self._partial.fileno())
+            self._partial.close()  # Windows renames no open file
+            partial_path(self._out).replace(self._out)
+            return
+        folder, dataset_format = _building_path(self._out), self._config.dataset_format
+        exports.export_folder(self._partial, self._journal, documents, dataset_format, folder)
+        folder.replace(self._out)
+        self.close()
+        partial_path(self._out).unlink()
 
     def _complete_zip(self, documents: tuple[StoredEntry, ...]) -> None:
         def iter_entries() -> Iterator[StoredEntry]:
-            for line in self._journal.iter_lines():
-                for stored in line.images if isinstance(line, PageDone) else ():
-                    yield stored.image
-                    yield stored.text
+            for stored in completion.iter_images(self._journal):
+                yield stored.image
+                yield stored.text
             yield from documents
 
-        start = self._zip.flush()
+        # Reading back has moved the position that the ZIP is written at.
+        start = self._partial.seek(0, os.SEEK_END)
         self._zip.close(iter_entries)
         entry_count = 2 * self._image_counts.total() + len(documents)
         found = iter_directory(self._partial, start, entry_count)
@@ -279,9 +279,10 @@ def open_dataset_writer(out: Path, config: DatasetConfig, resume: bool) -> Itera
             stopped run had other options.
     """
     check_caption(config.caption, config.trigger)
+    exports.check_format(config.dataset_format)
     with ExitStack() as stack:
         with explained_disk_errors(out):
-            check_place(out)
+            check_place(out, config.dataset_format)
             journal = stack.enter_context(open_journal(journal_path(out)))
             partial = _open_partial(partial_path(out))
             stack.callback(_close_quietly, partial)
@@ -315,15 +316,15 @@ def journal_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.journal")
 
 
-def _iter_metadata(journal: Journal, split: str) -> Iterator[bytes]:
-    return manifest.iter_metadata_rows(journal.iter_lines(), split)
+def _building_path(out: Path) -> Path:
+    return out.with_name(f"{out.name}.building")
 
 
 def _recover_or_begin(
     journal: Journal, partial: BinaryIO, config: DatasetConfig, resume: bool
 ) -> Recovery:
     # Through JSON, so that it compares equal to what a journal gives back.
-    run = RunBegun(json.loads(_to_json(config.to_json())), _tool_versions())
+    run = RunBegun(json.loads(completion.to_json(config.to_json())), _tool_versions())
     found = recover(journal, partial, run) if resume else Recovery()
     if not found.journal_end:
         journal.cut(0)
@@ -362,7 +363,3 @@ def _open_partial(path: Path) -> BinaryIO:
 def _close_quietly(file: BinaryIO) -> None:
     with suppress(OSError):
         file.close()
-
-
-def _to_json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()

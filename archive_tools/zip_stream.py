@@ -5,21 +5,25 @@ Its list of entries would grow with the pages and would be lost with the process
 after each entry, and the directory at the end is written from entries that the caller has kept.
 """
 
+import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
+from archive_tools.errors import DatasetWriteError
 from archive_tools.journal import StoredEntry
 
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP can state
 _UNIX = 3
 _REGULAR_FILE_0644 = 0o100644 << 16
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
 # APPNOTE 4.3.12, fixed part: CRC, both sizes, lengths of name and extra field, header offset.
 _CENTRAL_HEADER = struct.Struct("<16xLLLHH10xL")
 _IN_ZIP64 = 0xFFFFFFFF
+# APPNOTE 4.3.7, fixed part: lengths of name and extra field.
+_LOCAL_HEADER = struct.Struct("<26xHH")
 
 
 class ZipStream:
@@ -135,6 +139,48 @@ def holds_entry(file: BinaryIO, entry: StoredEntry) -> bool:
         crc = zlib.crc32(chunk, crc)
         left -= len(chunk)
     return left == 0 and crc == entry.crc
+
+
+def iter_entry(file: BinaryIO, entry: StoredEntry) -> Iterator[bytes]:
+    """Read an entry back piece by piece, of any size.
+
+    Args:
+        file: The ZIP, open for reading; nothing else may move its position meanwhile.
+        entry: The entry as it was written.
+
+    Yields:
+        Its bytes.
+
+    Raises:
+        DatasetWriteError: They are not what was written; said after the last piece.
+    """
+    file.seek(entry.offset)
+    name_size, extra_size = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size).ljust(30))
+    is_right = file.read(name_size) == entry.name.encode()
+    file.seek(extra_size, os.SEEK_CUR)
+    crc, left = 0, entry.size
+    while left and (chunk := file.read(min(left, _CHUNK_BYTES))):
+        yield chunk
+        crc = zlib.crc32(chunk, crc)
+        left -= len(chunk)
+    if not is_right or left or crc != entry.crc:
+        raise DatasetWriteError(
+            f"The dataset failed its own check: {entry.name} is not on the disk as it was "
+            "written. The disk may be faulty; run again with --resume."
+        )
+
+
+def read_entry(file: BinaryIO, entry: StoredEntry) -> bytes:
+    """Read a small entry back.
+
+    Args:
+        file: The ZIP, open for reading; its position changes.
+        entry: The entry as it was written.
+
+    Raises:
+        DatasetWriteError: It is not what was written.
+    """
+    return b"".join(iter_entry(file, entry))
 
 
 def iter_directory(file: BinaryIO, start: int, count: int) -> Iterator[StoredEntry]:
