@@ -132,23 +132,6 @@ def decode_jpeg(stored: bytes, channels: int, halvings: int) -> Pixels | None:
     return None if pixels is None else np.asarray(pixels, dtype=np.uint8)
 
 
-def halve(pixels: Pixels, halvings: int) -> Pixels:
-    """Shrink by averaging whole blocks of pixels, 2 x 2 for one halving.
-
-    Args:
-        pixels: uint8 (H, W) or (H, W, 3).
-        halvings: How often each side is halved; odd rows and columns at the end are left out.
-    """
-    if halvings == 0:
-        return pixels
-    block = 1 << halvings
-    width, height = pixels.shape[1] // block, pixels.shape[0] // block
-    whole = pixels[: height * block, : width * block]
-    return np.asarray(
-        cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8
-    )
-
-
 def count_halvings(density: float, least_density: float) -> int:
     """Return how often a picture may be halved and still be as dense as asked.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from archive_tools import page_filter
 from archive_tools.config import DatasetConfig, Fit
 from archive_tools.picture import Rejection, make_record
+from archive_tools.process_settings import settle_page_process
 from archive_tools.reader import PdfPage, open_document
 from archive_tools.schema import Decision, PageOutcome, PageResult, PageTask, Purpose, Record
 from archive_tools.second_renderer import SecondRenderer
@@ -17,11 +18,12 @@ class PageExtractor:
     """Works on one page after another and keeps the current document open between them."""
 
     def __init__(self, config: DatasetConfig) -> None:
-        """Remember the options; nothing is opened yet.
+        """Set this process up for pages; nothing is opened yet.
 
         Args:
             config: Options of the run.
         """
+        settle_page_process()
         self._config = config
         self._open_files = ExitStack()
         self._path: Path | None = None

@@ -26,7 +26,9 @@ def paper_colour(pixels: Pixels) -> tuple[int, int, int]:
     Args:
         pixels: The page, uint8 RGB (H, W, 3) or grey (H, W).
     """
-    small = _to_rgb(_thumbnail(pixels)).reshape(-1, 3)
+    step = max(1, max(pixels.shape[:2]) // _THUMBNAIL_PX)
+    # Single pixels, not averages: ten times as fast, and a median does not mind the noise.
+    small = _to_rgb(np.ascontiguousarray(pixels[::step, ::step])).reshape(-1, 3)
     luma = small.mean(axis=1)
     lightest = float(np.percentile(luma, _LIGHTEST_PERCENTILE))
     paper = small[luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]

@@ -15,15 +15,19 @@ from archive_tools import embedded_picture, page_filter
 from archive_tools.errors import PageError
 from archive_tools.page_filter import Look
 from archive_tools.reader import PIXEL_BUDGET, REFERENCE_ZOOM, PdfPage, limit_zoom
+from archive_tools.resampling import halve
 from archive_tools.scan_finder import JPEG, Scan
 from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
 
 JPEG_2000 = "JPXDecode"
+_BITONAL = ("CCITTFaxDecode", "JBIG2Decode")
 
-# A scan is halved down to this, a little under 144 dpi: 270 dpi scans then need half the work.
-_LEAST_SCAN_DENSITY = 1.75
+# A scan is halved down to 144 dpi; a JPEG, which libjpeg halves better than averaging does, to a
+# little less: 270 dpi scans then need half the work.
+_LEAST_DENSITY = REFERENCE_ZOOM
+_LEAST_JPEG_DENSITY = 1.75
 _COARSE_ZOOM = 0.5
 # A page on which PDFium shows nothing may be one that it cannot show.
 _SUSPICIOUSLY_EMPTY_SIGMA = 0.5
@@ -143,13 +147,15 @@ class PdfiumView:
         return self._render(_COARSE_ZOOM)
 
     def _iter_pdfium_looks(self) -> Iterator[Look]:
-        if JPEG_2000 in self._page.picture_codecs:
+        codecs = self._page.picture_codecs
+        if codecs == (JPEG_2000,):
             coarse = page_filter.to_grey(self._render(_COARSE_ZOOM))
             if page_filter.measure_sigma(coarse) < _SUSPICIOUSLY_EMPTY_SIGMA:
                 raise PageError("PDFium shows nothing")
             yield page_filter.coarse_look(coarse)
         self._pixels = self._render(REFERENCE_ZOOM)
-        yield page_filter.rendered_look(page_filter.to_grey(self._pixels))
+        is_bitonal = any(codec in _BITONAL for codec in codecs)
+        yield page_filter.rendered_look(page_filter.to_grey(self._pixels), is_bitonal)
 
     def _render(self, zoom: float) -> Pixels:
         zoom = limit_zoom(zoom, self._page.width_pt, self._page.height_pt)
@@ -167,7 +173,8 @@ def open_scan(page: PdfPage, scan: Scan, zoom: float) -> ScanView | None:
     Returns:
         None where the picture is too large to be decoded whole, or turns out to be damaged.
     """
-    halvings = embedded_picture.count_halvings(scan.density, max(zoom, _LEAST_SCAN_DENSITY))
+    least_density = _LEAST_JPEG_DENSITY if scan.codec == JPEG else _LEAST_DENSITY
+    halvings = embedded_picture.count_halvings(scan.density, max(zoom, least_density))
     if (scan.width >> halvings) * (scan.height >> halvings) > PIXEL_BUDGET:
         return None
     decode = _decode_jpeg if scan.codec == JPEG else _decode_other
@@ -191,4 +198,4 @@ def _decode_other(page: PdfPage, scan: Scan, halvings: int) -> Pixels | None:
     if scan.codec == JPEG_2000 or scan.width * scan.height > PIXEL_BUDGET:
         return None
     pixels = page.decode_picture(scan.xref)
-    return None if pixels is None else embedded_picture.halve(pixels, halvings)
+    return None if pixels is None else halve(pixels, halvings)

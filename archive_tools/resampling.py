@@ -49,6 +49,23 @@ def resize_triangle(grey: Pixels, size: tuple[int, int]) -> Pixels:
     return _convolve(grey, size, _TRIANGLE)
 
 
+def halve(pixels: Pixels, halvings: int) -> Pixels:
+    """Shrink by averaging whole blocks of pixels, 2 x 2 for one halving.
+
+    Args:
+        pixels: uint8 (H, W) or (H, W, 3).
+        halvings: How often each side is halved; odd rows and columns at the end are left out.
+    """
+    if halvings == 0:
+        return pixels
+    block = 1 << halvings
+    width, height = pixels.shape[1] // block, pixels.shape[0] // block
+    whole = pixels[: height * block, : width * block]
+    return np.asarray(
+        cv2.resize(whole, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8
+    )
+
+
 def _convolve(pixels: Pixels, size: tuple[int, int], algorithm: cykooz.ResizeAlg) -> Pixels:
     channels = 1 if pixels.ndim == 2 else 3
     kind = _PIXEL_TYPES[channels]

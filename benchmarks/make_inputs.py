@@ -154,13 +154,13 @@ def wrap_scans(folder: Path, pages: int) -> bytes:
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
         paths = [folder / row["path"] for row in csv.DictReader(file)]
     chosen = islice(paths, 0, None, max(1, len(paths) // pages))
-    return pdf_writer.write_pdf([_wrap(path) for path in islice(chosen, pages)])
+    return pdf_writer.write_pdf([wrap_scan(path, SCAN_DPI) for path in islice(chosen, pages)])
 
 
-def _wrap(path: Path) -> PageSpec:
-    """Return a page of the scan's own shape that shows it."""
+def wrap_scan(path: Path, dpi: float) -> PageSpec:
+    """Return a page of the scan's own shape that shows it at a resolution."""
     image = Image.open(path)
-    width_pt, height_pt = (side * 72 / SCAN_DPI for side in image.size)
+    width_pt, height_pt = (side * 72 / dpi for side in image.size)
     if image.mode == "1":
         picture = pdf_writer.ccitt_stream(~np.asarray(image))
     else:
