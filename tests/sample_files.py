@@ -58,11 +58,7 @@ def draw_page(kind: str, seed: int) -> NDArray[np.uint8]:
     random = np.random.default_rng(seed)
     grey = np.full((height, width), 255, dtype=np.uint8)
     if kind == "engraving":
-        rows, columns = np.mgrid[0:height, 0:width]
-        hatch = np.sin((rows + columns) / (5 + seed % 4)) + np.cos((rows - 2 * columns) / 9)
-        inside = (rows > 80) & (rows < height - 120) & (columns > 60) & (columns < width - 60)
-        grey[inside & (hatch > 0)] = 25
-        cv2.circle(grey, (width // 2, height // 3 + seed % 200), 140, 12, -1)
+        _engrave(grey, random)
     elif kind == "text":
         for line in range(100, height - 100, 26):
             cv2.putText(grey, "the herd went down", (70, line), 0, 0.55, 90, 1)
@@ -74,6 +70,20 @@ def draw_page(kind: str, seed: int) -> NDArray[np.uint8]:
         0, 3, (height, width, 1)
     )
     return np.asarray(np.clip(page, 0, 255), dtype=np.uint8)
+
+
+def _engrave(grey: NDArray[np.uint8], random: np.random.Generator) -> None:
+    """Draw large hatched shapes, placed so differently by each seed that no two are alike."""
+    height, width = grey.shape
+    rows, columns = np.mgrid[0:height, 0:width]
+    angle = random.uniform(0, np.pi)
+    hatch = np.sin((rows * np.cos(angle) + columns * np.sin(angle)) / random.uniform(2, 3)) > 0
+    shapes = np.zeros_like(grey)
+    for number in range(9):
+        centre = (int(random.integers(150, width - 150)), int(random.integers(180, height - 180)))
+        radii = (int(random.integers(60, 150)), int(random.integers(60, 170)))
+        cv2.ellipse(shapes, centre, radii, 0, 0, 360, 1 + number % 2, -1)
+    grey[(shapes == 1) | ((shapes == 2) & hatch)] = 25
 
 
 def write_pdf(path: Path, kinds: Sequence[str], *, seed: int = 0) -> Path:

@@ -89,9 +89,15 @@ def test_bad_pdf_alone_is_explained(client: Client, kind: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("kind", BAD_PDFS)
 def test_good_pdf_beside_a_bad_one_is_built(client: Client, kind: str, tmp_path: Path) -> None:
-    bad, good = write_bad_pdf(tmp_path, kind), write_pdf(tmp_path / "good.pdf", ["engraving"])
+    bad, good = (
+        write_bad_pdf(tmp_path, kind),
+        write_pdf(tmp_path / "good.pdf", ["engraving"], seed=7),
+    )
     answer, said = ask(
-        client, "/build_dataset", files=[handle_file(str(bad)), handle_file(str(good))]
+        client,
+        "/build_dataset",
+        files=[handle_file(str(bad)), handle_file(str(good))],
+        filter="sigma",
     )
     assert answer is not None, said
     out, report = answer

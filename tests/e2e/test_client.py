@@ -151,7 +151,7 @@ def test_no_photo_is_a_clear_error(client: Client) -> None:
 
 def test_build_yields_progress_and_then_zip_and_report(client: Client, tmp_path: Path) -> None:
     source = write_pdf(tmp_path / "magazine.pdf", ["engraving", "text", "engraving", "blank"])
-    yielded = build_dataset(client, source, trigger="cattleprint")
+    yielded = build_dataset(client, source, filter="sigma", trigger="cattleprint")
     assert len(yielded) >= 2, "there is at least one yield of progress before the result"
     assert all(entry[0] is None for entry in yielded[:-1])
     out, report = yielded[-1]
@@ -182,7 +182,7 @@ def test_one_bad_pdf_among_several(client: Client, tmp_path: Path) -> None:
     first = write_pdf(tmp_path / "first.pdf", ["engraving", "blank"])
     locked = write_bad_pdf(tmp_path, "encrypted")
     last = write_pdf(tmp_path / "last.pdf", ["text", "engraving"], seed=9)
-    out, report = build_dataset(client, first, locked, last)[-1]
+    out, report = build_dataset(client, first, locked, last, filter="sigma")[-1]
     assert count_pages(report) == (4, 2, 2, 0)
     assert report["status"] == "partial"
     assert locked.name in json.dumps(report["source_failures"])
@@ -251,7 +251,11 @@ def test_triage_over_plain_http(served_app: ServedApp, photo: Path) -> None:
 
 def test_build_over_plain_http(served_app: ServedApp, tmp_path: Path) -> None:
     source = write_pdf(tmp_path / "plain.pdf", ["engraving", "blank"])
-    events = list(call(served_app, "build_dataset", {"files": [upload(served_app, source)]}))
+    events = list(
+        call(
+            served_app, "build_dataset", {"files": [upload(served_app, source)], "filter": "sigma"}
+        )
+    )
     assert events[-1][0] == "complete", events[-1]
     dataset, report = events[-1][1][0]
     assert count_pages(report) == (2, 1, 1, 0)

@@ -19,6 +19,7 @@ from tests.sample_files import (
     write_pdf,
 )
 
+SIGMA = ["--filter", "sigma", "--json"]
 # A word of the advice that each kind of bad file asks for.
 PDF_ADVICE = {
     "not_a_pdf": r"(?i)\bpdf\b",
@@ -37,11 +38,11 @@ def find_sentences(text: str, name: str) -> str:
 
 @pytest.mark.parametrize("kind", BAD_PDFS)
 def test_bad_pdf_is_named_and_the_good_one_is_built(kind: str, tmp_path: Path) -> None:
-    good = write_pdf(tmp_path / "good.pdf", ["engraving", "blank"])
+    good = write_pdf(tmp_path / "good.pdf", ["engraving", "blank"], seed=77)
     bad, out = write_bad_pdf(tmp_path, kind), tmp_path / "out" / "d.zip"
     out.parent.mkdir()
 
-    ended = run_command("archive_tools", "build", bad, good, "--out", out, "--json")
+    ended = run_command("archive_tools", "build", bad, good, "--out", out, *SIGMA)
 
     assert ended.status == 1, ended.everything
     assert "Traceback" not in ended.everything
@@ -61,7 +62,7 @@ def test_bad_pdf_is_named_and_the_good_one_is_built(kind: str, tmp_path: Path) -
 
 def test_halved_pdf_gives_what_is_whole_and_says_so(tmp_path: Path) -> None:
     halved, out = write_bad_pdf(tmp_path, "halved"), tmp_path / "d.zip"
-    ended = run_command("archive_tools", "build", halved, "--out", out, "--json")
+    ended = run_command("archive_tools", "build", halved, "--out", out, *SIGMA)
     assert ended.status == 1, ended.everything
     report = ended.read_json()
     assert report["status"] == "partial"
