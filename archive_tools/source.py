@@ -199,8 +199,11 @@ def _plan_input(path: Path, name: str) -> Iterator[Planned]:
         yield SourceFailure(name, "Addresses are not read. Download the file and give its path.")
     elif path.is_dir():
         yield from _plan_folder(path, name)
-    elif path.exists():
+    elif path.is_file():
         yield from _plan_file(path, name)
+    elif path.exists():
+        # Reading a pipe or a device would never end.
+        yield SourceFailure(name, "It is neither a file nor a folder. Copy its content to a file.")
     elif matches := _match_glob(path):
         for match in map(Path, matches):
             yield from _plan_input(match, clean_name(match.name))

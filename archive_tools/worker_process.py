@@ -157,6 +157,9 @@ def describe_exit(status: int) -> str:
     """Say how a process ended: the signal's name, or the exit status."""
     if status >= 0:
         return f"exit status {status}"
+    if status == -signal.SIGABRT:
+        # What PDFium does when it is given no more memory.
+        return "SIGABRT; it may have needed more memory than it may take"
     try:
         return signal.Signals(-status).name
     except ValueError:

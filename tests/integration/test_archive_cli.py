@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from archive_tools.progress_line import CLEAR_LINE, ProgressLine
 from archive_tools.schema import PageCounts, Progress
 from tests import pdf_fixtures
 from tests.commands import REPOSITORY, build_command, run_command
-from tests.hostile_pdfs import endless_page
+from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 
 
 @pytest.fixture
@@ -49,18 +50,24 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def start_endless(tmp_path: Path, out: Path) -> subprocess.Popen[str]:
-    """Start a build, and return when its first page is done and its second will never be."""
+@pytest.fixture
+def endless_build(tmp_path: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    """A build whose first page is done and whose second will never be."""
     endless = tmp_path / "endless.pdf"
-    endless.write_bytes(endless_page(pages_before=1, pages_after=1))
-    process = start("build", endless, "--out", out, "--workers", "1")
+    endless.write_bytes(endless_page(pages_before=1, pages_after=2))
+    limits = ["--page-memory-limit", str(ENDLESS_MEMORY_MB), "--page-time-limit", "600"]
+    process = start("build", endless, "--out", out, "--workers", "1", *limits)
     journal = out.with_name("dataset.zip.journal")
     give_up_s = time.monotonic() + 60
-    while not journal.exists() or b"PageDone" not in journal.read_bytes():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < give_up_s
-        time.sleep(0.05)
-    return process
+    try:
+        while not journal.exists() or b"PageDone" not in journal.read_bytes():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < give_up_s
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_score_writes_names_that_no_spreadsheet_runs(tmp_path: Path) -> None:
@@ -123,7 +130,8 @@ def test_dataset_may_have_any_name(scan: Path, out: Path) -> None:
 def test_time_limit_is_an_option(tmp_path: Path, out: Path) -> None:
     endless = tmp_path / "endless.pdf"
     endless.write_bytes(endless_page(pages_after=1))
-    arguments = ["--page-time-limit", "3", "--filter", "none", "--json"]
+    limits = ["--page-memory-limit", str(ENDLESS_MEMORY_MB), "--page-time-limit", "3"]
+    arguments = [*limits, "--filter", "none", "--json"]
     ended = run_command("archive_tools", "build", endless, "--out", out, *arguments)
     assert ended.status == 1, ended.stderr
     [failure] = ended.read_json()["page_failures"]
@@ -145,34 +153,33 @@ def test_layer_is_hidden(tmp_path: Path) -> None:
     assert abs(sigmas[0] - sigmas[1]) > 1
 
 
-def test_ctrl_c_keeps_the_partial_and_says_how_to_go_on(tmp_path: Path, out: Path) -> None:
-    process = start_endless(tmp_path, out)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+def test_ctrl_c_keeps_the_partial_and_says_how_to_go_on(
+    endless_build: subprocess.Popen[str], out: Path
+) -> None:
+    endless_build.send_signal(signal.SIGINT)
+    stdout, stderr = endless_build.communicate(timeout=60)
+    assert endless_build.returncode == 130
     assert stdout == ""
     assert "--resume" in stderr
     assert "Traceback" not in stderr
     assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
 
 
-def test_sigterm_ends_in_order(tmp_path: Path, out: Path) -> None:
-    process = start_endless(tmp_path, out)
-    process.terminate()
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM
+def test_sigterm_ends_in_order(endless_build: subprocess.Popen[str], out: Path) -> None:
+    endless_build.terminate()
+    _, stderr = endless_build.communicate(timeout=60)
+    assert endless_build.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in stderr
     assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
 
 
-def test_two_runs_do_not_write_one_dataset(tmp_path: Path, scan: Path, out: Path) -> None:
-    process = start_endless(tmp_path, out)
+def test_two_runs_do_not_write_one_dataset(
+    endless_build: subprocess.Popen[str], scan: Path, out: Path
+) -> None:
     second = run_command("archive_tools", "build", scan, "--out", out)
-    process.terminate()
-    process.communicate(timeout=60)
     assert second.status == 2
     assert "Another run" in second.stderr
-    assert process.returncode == 128 + signal.SIGTERM
+    assert endless_build.poll() is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")

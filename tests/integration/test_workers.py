@@ -24,12 +24,12 @@ from archive_tools.workers import (
 )
 from tests import pdf_fixtures
 from tests.commands import REPOSITORY
-from tests.hostile_pdfs import endless_page
+from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
-PATIENT = WorkerLimits(page_time_s=300)
+PATIENT = WorkerLimits(page_time_s=300, page_memory_mb=ENDLESS_MEMORY_MB)
 # Far above what an honest page needs, on a loaded machine as well.
-HASTY = WorkerLimits(page_time_s=4)
+HASTY = WorkerLimits(page_time_s=4, page_memory_mb=ENDLESS_MEMORY_MB)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,11 @@ def iter_tasks(path: Path, page_count: int) -> Iterator[PageTask]:
     return (PageTask(path, page_index) for page_index in range(page_count))
 
 
+def has_failed(reply: object) -> bool:
+    assert isinstance(reply, PageResult)
+    return reply.outcome is PageOutcome.FAILED
+
+
 def probe(executor: Executor, path: Path) -> ProbeResult:
     ticket = executor.submit(ProbeTask(path, path.stat().st_size))
     assert executor.wait_for(ticket, timeout_s=120)
@@ -73,18 +78,23 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def kill_busy_worker() -> None:
-    """Kill a child that has used the CPU for a while, as one does that draws the endless page."""
+def find_busy_worker() -> psutil.Process:
+    """Wait for a child that has used the CPU for a while, as one does that is on an endless page.
 
-    def find() -> list[psutil.Process]:
-        return [
+    By then it has long told its parent that it is ready.
+    """
+    found: list[psutil.Process] = []
+
+    def is_found() -> bool:
+        found.extend(
             child
             for child in psutil.Process().children()
-            if child.status() == psutil.STATUS_RUNNING and child.cpu_times().user > 1.5
-        ]
+            if child.status() != psutil.STATUS_ZOMBIE and child.cpu_times().user > 2
+        )
+        return bool(found)
 
-    wait_until(lambda: bool(find()))
-    find()[0].kill()
+    wait_until(is_found)
+    return found[0]
 
 
 def test_processes_and_serial_give_the_same_in_the_same_order(scans: Path) -> None:
@@ -102,7 +112,7 @@ def test_tasks_are_taken_only_a_few_ahead(scans: Path) -> None:
     def count_tasks() -> Iterator[PageTask]:
         nonlocal taken
         for taken in range(1, 100):
-            yield PageTask(scans, taken % 8, judge_only=True)
+            yield PageTask(scans, taken % 8)
 
     with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
         for given, _ in enumerate(map_pages(executor, count_tasks()), start=1):
@@ -114,8 +124,7 @@ def test_tasks_are_taken_only_a_few_ahead(scans: Path) -> None:
 def test_endless_page_costs_only_itself(endless: Path) -> None:
     with ProcessExecutor(KEEP_ALL, HASTY, 2) as executor:
         results = list(map_pages(executor, iter_tasks(endless, 6)))
-    outcomes = [result.outcome for result in results]
-    assert outcomes == [PageOutcome.KEPT, PageOutcome.FAILED, *[PageOutcome.KEPT] * 4]
+    assert [has_failed(result) for result in results] == [False, True, False, False, False, False]
     assert results[1].reason == "took longer than 4 s"
 
 
@@ -143,17 +152,14 @@ def test_page_that_kills_two_workers_is_failed_with_the_signal(endless: Path) ->
         tickets = [executor.submit(task) for task in iter_tasks(endless, 4)]
         assert executor.wait_for(tickets[0], timeout_s=120)
         for _ in range(2):
-            assert not executor.wait_for(tickets[1], timeout_s=0.1)
-            kill_busy_worker()
+            busy = find_busy_worker()
+            busy.kill()
+            # Waiting is what makes the executor notice, and start another worker.
+            while busy.is_running():
+                executor.wait_for(tickets[1], timeout_s=0.1)
         assert executor.wait_for(tickets[3], timeout_s=120)
         replies = [ticket.reply for ticket in tickets]
-    assert all(isinstance(reply, PageResult) for reply in replies)
-    assert [reply.outcome for reply in replies if isinstance(reply, PageResult)] == [
-        PageOutcome.KEPT,
-        PageOutcome.FAILED,
-        PageOutcome.KEPT,
-        PageOutcome.KEPT,
-    ]
+    assert [has_failed(reply) for reply in replies] == [False, True, False, False]
     assert isinstance(replies[1], PageResult)
     assert replies[1].reason == "its worker process died (SIGKILL)"
 
@@ -166,10 +172,11 @@ def test_stopped_worker_is_a_late_worker(endless: Path) -> None:
         second = executor.submit(PageTask(endless, 2))
         third = executor.submit(PageTask(endless, 3))
         assert executor.wait_for(third, timeout_s=120)
-        assert isinstance(second.reply, PageResult)
-        assert second.reply.outcome is PageOutcome.FAILED
-        assert isinstance(third.reply, PageResult)
-        assert third.reply.outcome is PageOutcome.KEPT
+        assert [has_failed(ticket.reply) for ticket in (first, second, third)] == [
+            False,
+            True,
+            False,
+        ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA works on Linux")
@@ -279,7 +286,7 @@ from archive_tools.schema import PageTask
 from archive_tools.workers import ProcessExecutor
 
 def work():
-    limits = WorkerLimits(page_time_s=float(sys.argv[3]))
+    limits = WorkerLimits(float(sys.argv[3]), 16_000)
     executor = ProcessExecutor(DatasetConfig(), limits, 1)
     first = executor.submit(PageTask(Path(sys.argv[1]), 0))
     executor.wait_for(first, 120)

@@ -97,10 +97,12 @@ def test_dataset_of_this_run_is_no_source(tmp_path: Path) -> None:
         ("*.pdf", "no such file"),
         ("https://example.org/scan.pdf", "Download"),
         ("empty", "no PDF"),
+        ("pipe", "neither a file"),
     ],
 )
 def test_what_cannot_be_found_is_a_failure(wanted: str, word: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe")
     place = Path(wanted) if wanted.startswith("http") else tmp_path / wanted
     [failure] = plan_sources([place], None)
     assert isinstance(failure, SourceFailure)
