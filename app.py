@@ -21,8 +21,9 @@ MAX_UPLOAD = "2gb"
 # Seconds between two sweeps, and the age at which an upload or a result is deleted: longer than
 # the longest job, since Gradio's sweep knows nothing of jobs that still run.
 DELETE_CACHE_S = (3600, 86400)
-# Waiting visitors. ZeroGPU would make it 1 if it were left unset.
-MAX_QUEUE = 64
+# Waiting requests of both tabs together; each holds no more than the names of its uploads. ZeroGPU
+# would make it 1 if it were left unset.
+MAX_QUEUE = 128
 
 PAGE_CSS = """
 .gradio-container { max-width: 1100px !important; margin: auto; }

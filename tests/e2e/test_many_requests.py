@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pymupdf
 import pytest
 from gradio_client import Client, handle_file
 
@@ -31,6 +32,7 @@ PEAK_LIMIT_MB = 250.0
 SEQUENTIAL, AT_ONCE = 30, 20
 # Gradio's own threads come and go with what is asked at once.
 MORE_THREADS, MORE_FILES = 45, 8
+PAGES = 150
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,17 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
 def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A photo of ordinary size."""
     return draw_photo(tmp_path_factory.mktemp("photos") / "cow.jpg", size=(1600, 1200))
+
+
+@pytest.fixture(scope="module")
+def long_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A PDF of many pages, all alike."""
+    folder = tmp_path_factory.mktemp("pdfs")
+    with pymupdf.open(write_pdf(folder / "page.pdf", ["engraving"])) as document:
+        for _ in range(PAGES - 1):
+            document.copy_page(0)
+        document.save(folder / "long.pdf")
+    return folder / "long.pdf"
 
 
 def maps_torch(pid: int) -> bool:
@@ -75,10 +88,11 @@ def test_all_are_answered_and_memory_comes_back(
     assert own_app.list_children() == []
 
 
-def test_an_archive_run_blocks_no_triage(own_app: ServedApp, photo: Path, tmp_path: Path) -> None:
-    source = write_pdf(tmp_path / "long.pdf", ["engraving"] * 150)
+def test_an_archive_run_blocks_no_triage(
+    own_app: ServedApp, photo: Path, long_pdf: Path, tmp_path: Path
+) -> None:
     client = Client(own_app.url, verbose=False, download_files=str(tmp_path))
-    run = client.submit(files=[handle_file(str(source))], api_name="/build_dataset")
+    run = client.submit(files=[handle_file(str(long_pdf))], api_name="/build_dataset")
     assert wait_until(lambda: bool(run.outputs())), run.status()
     report = client.predict([handle_file(str(photo))], api_name="/triage")
     assert report["device"] == "cpu"
@@ -89,9 +103,9 @@ def test_an_archive_run_blocks_no_triage(own_app: ServedApp, photo: Path, tmp_pa
 
 @pytest.mark.parametrize("api_name", ["triage", "build_dataset"])
 def test_a_client_that_disappears_frees_everything(
-    own_app: ServedApp, warm: Holdings, photo: Path, tmp_path: Path, api_name: str
+    own_app: ServedApp, warm: Holdings, photo: Path, long_pdf: Path, api_name: str
 ) -> None:
-    source = photo if api_name == "triage" else write_pdf(tmp_path / "a.pdf", ["engraving"] * 150)
+    source = photo if api_name == "triage" else long_pdf
     options = (["fever"], "en") if api_name == "triage" else ("sigma", 45, "square", "", "")
     files_before = measure(own_app).files
     with RawVisitor(own_app.url) as visitor:
