@@ -71,7 +71,9 @@ class PageExtractor:
             document = self._open_files.enter_context(opening)
             renderer = SecondRenderer(path, self._config.password)
             self._open_files.callback(renderer.close)
-            self._chooser, self._path = ViewChooser(document, renderer), path
+            threshold = page_filter.least_sigma(self._config.filter, self._config.min_sigma)
+            self._chooser = ViewChooser(document, renderer, threshold)
+            self._path = path
         return self._chooser
 
 

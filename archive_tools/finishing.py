@@ -5,7 +5,6 @@ import io
 import cv2
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from archive_tools.config import Fit
 from archive_tools.resampling import resize_lanczos
@@ -114,9 +113,9 @@ def encode_jpeg(rgb: Pixels, quality: int) -> bytes:
         rgb: Pixels, uint8 RGB (H, W, 3).
         quality: 1 to 100.
     """
-    buffer = io.BytesIO()
-    Image.fromarray(rgb).save(buffer, "JPEG", quality=quality)
-    return buffer.getvalue()
+    bgr = cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR)
+    _, encoded = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return encoded.tobytes()
 
 
 def encode_png(rgb: Pixels) -> bytes:
@@ -125,6 +124,8 @@ def encode_png(rgb: Pixels) -> bytes:
     Args:
         rgb: Pixels, uint8 RGB (H, W, 3).
     """
+    from PIL import Image
+
     buffer = io.BytesIO()
     Image.fromarray(rgb).save(buffer, "PNG")
     return buffer.getvalue()

@@ -123,10 +123,15 @@ def decide(looks: Iterable[Look], page_filter: PageFilter, min_sigma: float) -> 
         page_filter: The rule.
         min_sigma: The threshold of the sigma rule.
     """
+    sigma = look_long_enough(looks, least_sigma(page_filter, min_sigma)).sigma
     if page_filter is PageFilter.NONE:
-        sigma = look_long_enough(looks, -math.inf).sigma
         return Decision(keep=True, score=sigma, reason="every page is kept")
-    return decide_by_sigma(look_long_enough(looks, min_sigma).sigma, min_sigma)
+    return decide_by_sigma(sigma, min_sigma)
+
+
+def least_sigma(page_filter: PageFilter, min_sigma: float) -> float:
+    """Return the sigma that decides; minus infinity where every page is kept."""
+    return -math.inf if page_filter is PageFilter.NONE else min_sigma
 
 
 def estimate_look(grey: GreyPixels, reference_size: tuple[int, int]) -> Look:

@@ -11,23 +11,18 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from archive_tools import embedded_picture, page_filter
+from archive_tools import page_filter
 from archive_tools.errors import PageError
 from archive_tools.page_filter import Look
-from archive_tools.reader import PIXEL_BUDGET, REFERENCE_ZOOM, PdfPage, limit_zoom
-from archive_tools.resampling import halve
-from archive_tools.scan_finder import JPEG, Scan
+from archive_tools.reader import REFERENCE_ZOOM, PdfPage, limit_zoom
+from archive_tools.scan_decoder import ScanDecoder
+from archive_tools.scan_finder import JPEG_2000
 from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
 
-JPEG_2000 = "JPXDecode"
 _BITONAL = ("CCITTFaxDecode", "JBIG2Decode")
 
-# A scan is halved down to 144 dpi; a JPEG, which libjpeg halves better than averaging does, to a
-# little less: 270 dpi scans then need half the work.
-_LEAST_DENSITY = REFERENCE_ZOOM
-_LEAST_JPEG_DENSITY = 1.75
 _COARSE_ZOOM = 0.5
 # A page on which PDFium shows nothing may be one that it cannot show.
 _SUSPICIOUSLY_EMPTY_SIGMA = 0.5
@@ -85,29 +80,42 @@ class RenderedView:
 class ScanView:
     """The one picture that a scanned page consists of, decoded no finer than needed."""
 
-    def __init__(self, page: PdfPage, pixels: Pixels) -> None:
+    def __init__(self, page: PdfPage, decoder: ScanDecoder, glances: bool) -> None:
         """Look at a scan.
 
         Args:
             page: The open page.
-            pixels: Its decoded picture, placed as the page shows it.
+            decoder: Decodes its picture.
+            glances: Take a coarse look first; worth its price where most pages are dropped.
         """
         self._page = page
-        self._pixels = pixels
+        self._decoder = decoder
+        self._glances = glances
+        self._fallback = RenderedView(page)
 
     def iter_looks(self) -> Iterator[Look]:
-        """Yield an estimate from the decoded picture, then the exact look."""
-        grey = page_filter.to_grey(self._pixels)
-        yield page_filter.estimate_look(grey, self._page.reference_size)
-        yield from RenderedView(self._page).iter_looks()
+        """Yield a glance if asked, an estimate from the picture, then the exact look."""
+        glance = self.glance() if self._glances else None
+        if glance is not None:
+            yield glance
+        pixels = self._decoder.decode()
+        if pixels is not None:
+            yield page_filter.estimate_look(page_filter.to_grey(pixels), self._page.reference_size)
+        yield from self._fallback.iter_looks()
 
-    def show(self, zoom: float) -> Pixels:  # noqa: ARG002 - decoded for this zoom already
-        """Return the decoded picture."""
-        return self._pixels
+    def glance(self) -> Look | None:
+        """Return a coarse look at a JPEG; None where there is no cheaper one than a fine look."""
+        grey = self._decoder.decode_glance()
+        return None if grey is None else page_filter.coarse_look(grey)
+
+    def show(self, zoom: float) -> Pixels:
+        """Return the decoded picture, or the rendered page where it cannot be decoded."""
+        pixels = self._decoder.decode()
+        return self._fallback.show(zoom) if pixels is None else pixels
 
     def thumbnail(self) -> Pixels:
         """Return the decoded picture."""
-        return self._pixels
+        return self.show(_COARSE_ZOOM)
 
 
 class PdfiumView:
@@ -138,9 +146,12 @@ class PdfiumView:
         """Return the page rendered at 144 dpi or, if that is not enough, at `zoom`."""
         if not self._is_trusted:
             return self._fallback.show(zoom)
-        if self._pixels is None or zoom > REFERENCE_ZOOM:
-            self._pixels = self._render(max(zoom, REFERENCE_ZOOM))
-        return self._pixels
+        if self._pixels is not None and zoom <= REFERENCE_ZOOM:
+            return self._pixels
+        try:
+            return self._render(max(zoom, REFERENCE_ZOOM))
+        except PageError:
+            return self._fallback.show(zoom)
 
     def thumbnail(self) -> Pixels:
         """Return a coarse render."""
@@ -160,42 +171,3 @@ class PdfiumView:
     def _render(self, zoom: float) -> Pixels:
         zoom = limit_zoom(zoom, self._page.width_pt, self._page.height_pt)
         return self._renderer.render(self._page.index, zoom)
-
-
-def open_scan(page: PdfPage, scan: Scan, zoom: float) -> ScanView | None:
-    """Decode the picture of a scanned page as far as `zoom` and an honest sigma need it.
-
-    Args:
-        page: The open page.
-        scan: Its picture.
-        zoom: Pixels per point that a kept page needs.
-
-    Returns:
-        None where the picture is too large to be decoded whole, or turns out to be damaged.
-    """
-    least_density = _LEAST_JPEG_DENSITY if scan.codec == JPEG else _LEAST_DENSITY
-    halvings = embedded_picture.count_halvings(scan.density, max(zoom, least_density))
-    if (scan.width >> halvings) * (scan.height >> halvings) > PIXEL_BUDGET:
-        return None
-    decode = _decode_jpeg if scan.codec == JPEG else _decode_other
-    pixels = decode(page, scan, halvings)
-    return None if pixels is None else ScanView(page, scan.placement.apply(pixels))
-
-
-def _decode_jpeg(page: PdfPage, scan: Scan, halvings: int) -> Pixels | None:
-    """Decode straight from the stored bytes, leaving out what the halvings do not need."""
-    stored = page.read_stored(scan.xref)
-    header = embedded_picture.read_jpeg_header(stored)
-    if header is None or not embedded_picture.is_decodable(header):
-        return None
-    if (header.width, header.height, header.channels) != (scan.width, scan.height, scan.channels):
-        return None
-    return embedded_picture.decode_jpeg(stored, header.channels, halvings)
-
-
-def _decode_other(page: PdfPage, scan: Scan, halvings: int) -> Pixels | None:
-    """Let MuPDF decode the whole picture and shrink it by averaging."""
-    if scan.codec == JPEG_2000 or scan.width * scan.height > PIXEL_BUDGET:
-        return None
-    pixels = page.decode_picture(scan.xref)
-    return None if pixels is None else halve(pixels, halvings)

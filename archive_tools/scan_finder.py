@@ -20,6 +20,7 @@ from archive_tools.page_content import (
 )
 
 JPEG = "DCTDecode"
+JPEG_2000 = "JPXDecode"
 
 # Keys that are understood here or do not matter to how a page or a picture looks.
 _PAGE_KEYS = """

@@ -1,21 +1,17 @@
 """Chooses for each page of a document the cheapest view that shows the same as MuPDF."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from archive_tools.errors import PageError
-from archive_tools.page_views import (
-    JPEG_2000,
-    PageView,
-    PdfiumView,
-    RenderedView,
-    ScanView,
-    open_scan,
-)
+from archive_tools.page_views import PageView, PdfiumView, RenderedView, ScanView
 from archive_tools.reader import PdfDocument, PdfPage
+from archive_tools.scan_decoder import ScanDecoder
+from archive_tools.scan_finder import JPEG_2000
 from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
@@ -26,6 +22,9 @@ _GUARD_SIDE_PX = 32
 # (turned, inverted, wrongly coloured) lie far above 20.
 _GUARD_DIFFERENCE = 10.0
 
+_GLANCE_LEAST_PAGES = 60
+_GLANCE_SAMPLE = 5
+
 
 class ViewChooser:
     """The views of one open document.
@@ -34,15 +33,17 @@ class ViewChooser:
     but the document: the same page gives the same picture in whichever worker it lands.
     """
 
-    def __init__(self, document: PdfDocument, renderer: SecondRenderer) -> None:
+    def __init__(self, document: PdfDocument, renderer: SecondRenderer, min_sigma: float) -> None:
         """Look at a document.
 
         Args:
             document: The document, open in MuPDF.
             renderer: The same file for PDFium.
+            min_sigma: Pages at or below it are dropped; minus infinity where none is.
         """
         self.document = document
         self._renderer = renderer
+        self._min_sigma = min_sigma
         self._trusts_scans: bool | None = None
         self._trusts_pdfium: bool | None = None
 
@@ -55,20 +56,24 @@ class ViewChooser:
         """
         if self._trusts_scans is None:
             self._trusts_scans = self._passes_guard(self._open_scan)
-        view: PageView | None = self._open_scan(page, zoom) if self._trusts_scans else None
-        if view is not None:
-            return view
+        if self._trusts_scans:
+            scan = self._open_scan(page, zoom, self._glances_pay)
+            if scan is not None:
+                return scan
         if self._trusts_pdfium is None:
             self._trusts_pdfium = self._passes_guard(self._open_pdfium)
         view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
         return view or RenderedView(page)
 
-    def _open_scan(self, page: PdfPage, zoom: float) -> ScanView | None:
+    def _open_scan(self, page: PdfPage, zoom: float, glances: bool = False) -> ScanView | None:
         """Return the page as its one picture, where it is proven to be no more than that."""
         if self.document.has_layers or not self.document.shows_device_colours_plainly:
             return None
         scan = page.find_scan()
-        return open_scan(page, scan, zoom) if scan else None
+        decoder = ScanDecoder(page, scan, zoom) if scan else None
+        if decoder is None or not decoder.can_decode:
+            return None
+        return ScanView(page, decoder, glances)
 
     def _open_pdfium(self, page: PdfPage, zoom: float) -> PdfiumView | None:  # noqa: ARG002
         """Return the page as PDFium renders it, where that is faster and can be trusted."""
@@ -77,6 +82,32 @@ class ViewChooser:
         codecs = page.picture_codecs
         is_faster = JPEG_2000 in codecs or len(codecs) != 1
         return PdfiumView(page, self._renderer) if is_faster else None
+
+    @cached_property
+    def _glances_pay(self) -> bool:
+        """Whether a glance would drop most pages of the document.
+
+        A glance at a JPEG costs two thirds of a fine look. It pays where more than half of the
+        pages need nothing else, which a few pages from all over the document tell.
+        """
+        count = self.document.page_count
+        if count < _GLANCE_LEAST_PAGES or self._min_sigma < 0:
+            return False
+        sample = [
+            count * (2 * place + 1) // (2 * _GLANCE_SAMPLE) for place in range(_GLANCE_SAMPLE)
+        ]
+        dropped = sum(self._is_dropped_at_a_glance(page_index) for page_index in sample)
+        return dropped > _GLANCE_SAMPLE / 2
+
+    def _is_dropped_at_a_glance(self, page_index: int) -> bool:
+        """Return whether a coarse look is enough to drop a page."""
+        try:
+            with self.document.open_page(page_index) as page:
+                view = self._open_scan(page, _GUARD_ZOOM)
+                glance = view.glance() if view else None
+                return glance is not None and glance.most <= self._min_sigma
+        except PageError:
+            return False
 
     def _passes_guard(self, open_view: Callable[[PdfPage, float], PageView | None]) -> bool:
         """Compare the view of the document's middle page with a low MuPDF render of it."""
