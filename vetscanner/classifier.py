@@ -35,13 +35,45 @@ _BROKEN_MODEL = (OSError, ValueError, LookupError, AttributeError, TypeError, Ru
 _BUILDING = threading.Lock()
 
 
-def _renew_lock() -> None:
-    """Give a forked GPU worker a lock that no thread of its parent holds."""
-    global _BUILDING
+class _FrozenHeap:
+    """Keeps the garbage collector off what existed before the first open model.
+
+    The collection at the end of a request then looks only at what models brought along: a full one
+    takes longer than loading does. Frozen once for all open models, or a second request would
+    freeze the first one's model as well.
+    """
+
+    def __init__(self) -> None:
+        """Start with no open model."""
+        self._lock = threading.Lock()
+        self._open_models = 0
+
+    def __enter__(self) -> None:
+        """Freeze before the first model is loaded."""
+        with self._lock:
+            if self._open_models == 0:
+                gc.freeze()
+            self._open_models += 1
+
+    def __exit__(self, *error: object) -> None:
+        """Thaw after the last model is unloaded."""
+        with self._lock:
+            self._open_models -= 1
+            if self._open_models == 0:
+                gc.unfreeze()
+
+
+_HEAP = _FrozenHeap()
+
+
+def _renew_locks() -> None:
+    """Give a forked GPU worker locks that no thread of its parent holds."""
+    global _BUILDING, _HEAP
     _BUILDING = threading.Lock()
+    _HEAP = _FrozenHeap()
 
 
-os.register_at_fork(after_in_child=_renew_lock)
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Classifier:
@@ -136,17 +168,12 @@ def open_classifier(spec: ModelSpec, device: TorchDevice = "cpu") -> Iterator[Cl
     Raises:
         ModelLoadError: When the weights or settings cannot be loaded.
     """
-    # What exists already is frozen, so that the collection at the end looks only at what the
-    # model brought along: a full one takes longer than loading does.
-    gc.freeze()
-    try:
+    with _HEAP:
         classifier = Classifier(spec, device, _load_network(spec, device), _load_preprocessor(spec))
         try:
             yield classifier
         finally:
             _unload(classifier, device)
-    finally:
-        gc.unfreeze()
 
 
 OpenModel = Callable[[ModelSpec, TorchDevice], AbstractContextManager[Classifier]]

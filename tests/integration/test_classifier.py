@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import weakref
+from contextlib import ExitStack
 from pathlib import Path
 
 import gradio
@@ -144,6 +145,20 @@ def test_model_is_gone_after_a_failure_inside_the_block() -> None:
         fail()
     gc.collect()
     assert found[0]() is None
+    assert gc.get_freeze_count() == 0
+
+
+def test_model_is_gone_while_another_request_still_has_its_own(lion: NDArray[np.uint8]) -> None:
+    first, second = ExitStack(), ExitStack()
+    with first, second:
+        early = first.enter_context(open_classifier(bundled_spec()))
+        network = weakref.ref(early._network)
+        # A cycle, as transformers makes some: only a collection finds it.
+        early._network.itself = [early._network]
+        late = second.enter_context(open_classifier(bundled_spec()))
+        first.close()
+        assert network() is None
+        assert late.predict([lion])[0].top is SignClass.NOT_CATTLE
     assert gc.get_freeze_count() == 0
 
 
