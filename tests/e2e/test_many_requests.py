@@ -52,10 +52,13 @@ def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def long_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A PDF of many pages, all alike."""
     folder = tmp_path_factory.mktemp("pdfs")
-    with pymupdf.open(write_pdf(folder / "page.pdf", ["engraving"])) as document:
-        for _ in range(PAGES - 1):
-            document.copy_page(0)
-        document.save(folder / "long.pdf")
+    with (
+        pymupdf.open(write_pdf(folder / "page.pdf", ["engraving"])) as page,
+        pymupdf.open() as book,
+    ):
+        for _ in range(PAGES):
+            book.insert_pdf(page)
+        book.save(folder / "long.pdf")
     return folder / "long.pdf"
 
 

@@ -119,7 +119,7 @@ def test_example_runs(name: str, checkout: Path, served_app: ServedApp) -> None:
     )
     assert ended.returncode == 0, f"{code}\n{ended.stdout}\n{ended.stderr}"
     assert "Traceback" not in ended.stderr
-    assert ended.stdout.strip(), "an example shows its result"
+    assert (ended.stdout + ended.stderr).strip(), "an example shows its result"
 
 
 @pytest.mark.parametrize(
