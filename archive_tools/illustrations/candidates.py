@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 import numpy.typing as npt
-from cv2.typing import MatLike
 
 from archive_tools.illustrations.boxes import PixelBox
-from archive_tools.illustrations.marks import Kind, Marks
+from archive_tools.illustrations.marks import EDGE_SHARE, Kind, Marks
 from archive_tools.illustrations.paper import Mask, odd, rectangle
 
 # Text in a filled shape: above this share of its area in text lines the shape is a frame.
-FRAMED_TEXT_SHARE = 0.08
+FRAMED_TEXT_SHARE = 0.05
 # A row of pixels counts as inked above this share of ink; smears and specks stay below.
 INKED_SHARE = 0.05
 
@@ -29,12 +28,14 @@ class Candidate:
         mask: 1 where it is, inside its box.
         kinds: `Kind` of the ink inside its box.
         line_mask: 1 on text lines inside its box.
+        rule_mask: 1 on ruled lines inside its box.
     """
 
     box: PixelBox
     mask: Mask
     kinds: Mask
     line_mask: Mask
+    rule_mask: Mask
 
     @property
     def width(self) -> int:
@@ -54,9 +55,8 @@ def find_candidates(marks: Marks) -> list[Candidate]:
         Candidates from top to bottom, in half-size pixels of the marks' page.
     """
     letter = marks.letter_px / 2
-    labels = marks.labels[::2, ::2]
-    kinds = marks.kinds[labels]
-    area_map = cv2.bitwise_or(_fill_big_marks(marks, labels), find_gapless_ink(kinds, letter))
+    kinds = marks.kinds[marks.labels]
+    area_map = cv2.bitwise_or(_fill_big_marks(marks), find_gapless_ink(kinds, letter))
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_CLOSE, _square(1.3 * letter))
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_OPEN, _square(1.6 * letter))
     _, parts, stats, _ = cv2.connectedComponentsWithStats(area_map, connectivity=8)
@@ -67,7 +67,11 @@ def find_candidates(marks: Marks) -> list[Candidate]:
             window = np.s_[y : y + height, x : x + width]
             mask = (parts[window] == number).astype(np.uint8)
             box = (x, y, x + width, y + height)
-            candidates.append(Candidate(box, mask, kinds[window], marks.line_mask[window]))
+            candidates.append(
+                Candidate(
+                    box, mask, kinds[window], marks.line_mask[window], marks.rule_mask[window]
+                )
+            )
     return candidates
 
 
@@ -90,14 +94,19 @@ def find_gapless_ink(kinds: Mask, letter: float) -> Mask:
     return cv2.morphologyEx(cv2.dilate(inked, reach), cv2.MORPH_OPEN, _square(2.6 * letter))
 
 
-def _fill_big_marks(marks: Marks, labels: MatLike) -> Mask:
-    filled = np.zeros(labels.shape, np.uint8)
+def _fill_big_marks(marks: Marks) -> Mask:
+    filled = np.zeros(marks.labels.shape, np.uint8)
     pad = odd(marks.letter_px)
     for index in np.flatnonzero(marks.kinds[1:] == Kind.BIG):
         x, y, width, height = (int(edge) for edge in marks.boxes[index])
         window = np.s_[y // 2 : -(-(y + height) // 2), x // 2 : -(-(x + width) // 2)]
         mark = cv2.copyMakeBorder(
-            (labels[window] == index + 1).astype(np.uint8), pad, pad, pad, pad, cv2.BORDER_CONSTANT
+            (marks.labels[window] == index + 1).astype(np.uint8),
+            pad,
+            pad,
+            pad,
+            pad,
+            cv2.BORDER_CONSTANT,
         )
         inner = np.s_[pad:-pad, pad:-pad]
         at_edge = _touches_edge(marks.boxes[index], marks)
@@ -133,7 +142,9 @@ def _frames_text(shape: Mask, text: Mask) -> bool:
 
 def _touches_edge(box: npt.NDArray[np.floating], marks: Marks) -> bool:
     x, y, width, height = box
-    return bool(x <= 3 or y <= 3 or x + width >= marks.width - 3 or y + height >= marks.height - 3)
+    edge_x, edge_y = EDGE_SHARE * marks.size[0], EDGE_SHARE * marks.size[1]
+    beside = x < edge_x or x + width > marks.size[0] - edge_x
+    return bool(beside or y < edge_y or y + height > marks.size[1] - edge_y)
 
 
 def _square(side: float) -> Mask:

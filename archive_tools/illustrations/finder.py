@@ -1,6 +1,6 @@
 """The story of one page: from its pixels to its illustrations, and to a verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -20,12 +20,13 @@ from archive_tools.illustrations.paper import (
     WORKING_PIXELS,
     Grey,
     InkPage,
-    looks_negative,
+    is_shadow,
     rectangle,
     separate_ink,
     shrink,
 )
 from archive_tools.illustrations.rejection import reject
+from archive_tools.illustrations.skew import bring_back, estimate_skew, level_page
 from archive_tools.illustrations.strokes import find_drawing
 
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
@@ -35,6 +36,8 @@ LEAST_AREA_SHARE = 0.012
 SMALLEST_SIDE_PX = 48
 # A page with fewer letters in text lines than this is no text page.
 FEWEST_TEXT_LETTERS = 50
+# Median grey of a page below which it may be a negative.
+DARK_PAGE = 170
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +60,49 @@ class PageVerdict:
     Attributes:
         illustrations: Its pictures from top to bottom; they do not overlap.
         score: The share of the page that they cover, 0 to 1.
-        negative: Whether the page was found to be white on black.
-        turned: Whether its text lines run vertically.
-        framed: Whether it has a dark scanner frame.
         faint: Whether the picture is a faint drawing, found by its strokes.
+        traits: What was noticed of the scan: negative, sideways, skewed, scanner frame.
         reason: All this in a few words.
     """
 
     illustrations: tuple[Illustration, ...]
     score: float
-    negative: bool
-    turned: bool
-    framed: bool
     faint: bool
+    traits: tuple[str, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page at working size, read.
+
+    Attributes:
+        page: The page and its ink, levelled.
+        marks: Its marks.
+        skew_deg: How far it was turned against the clock.
+        back: 2 x 3 matrix from the levelled page to the page as it was; None where it was level.
+    """
+
+    page: InkPage
+    marks: Marks
+    skew_deg: float
+    back: npt.NDArray[np.float64] | None
+
+    @property
+    def text_letters(self) -> int:
+        """How many letters stand in text lines."""
+        return int(self.marks.in_line.sum())
+
+    def traits(self) -> tuple[str, ...]:
+        """What was noticed of the scan."""
+        sideways = self.marks.turned and self.text_letters >= FEWEST_TEXT_LETTERS
+        present = {
+            "negative": self.page.negative,
+            "sideways": sideways,
+            f"skewed by {self.skew_deg:.1f} degrees": bool(self.skew_deg),
+            "scanner frame": self.page.frame is not None,
+        }
+        return tuple(trait for trait, found in present.items() if found)
 
 
 def find_illustrations(
@@ -99,48 +131,62 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
         The verdict; its boxes are in pixels of `grey`.
     """
     if min(grey.shape) < SMALLEST_SIDE_PX:
-        return PageVerdict((), 0.0, False, False, False, False, "too small to tell")
-    page, marks = _read_page(grey)
-    boxes = _find_pictures(marks, least_area_share)
-    covered = sum(area(box) for box in boxes)
-    faint = False
-    if _may_be_faint(page, marks, covered) and (drawing := find_drawing(page)):
-        boxes, faint = [drawing.box], True
-    pictures = tuple(_to_illustration(box, page.scale, grey) for box in boxes)
-    return _verdict(pictures, page, marks, faint)
-
-
-def _read_page(grey: Grey) -> tuple[InkPage, Marks]:
+        return PageVerdict((), 0.0, False, (), "too small to tell")
     small, scale = shrink(grey, WORKING_PIXELS)
-    page = separate_ink(small, scale)
-    marks = find_marks(page.ink)
-    if looks_negative(small):
-        inverted = separate_ink(small, scale, negative=True)
-        inverted_marks = find_marks(inverted.ink)
-        if inverted_marks.in_line.sum() > max(30, 2 * marks.in_line.sum()):
-            return inverted, inverted_marks
-    return page, marks
+    reading = _read_page(small)
+    boxes = _find_pictures(reading, least_area_share)
+    faint = False
+    if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
+        boxes, faint = [drawing.box], True
+    boxes = _bring_all_back(boxes, reading)
+    size = (grey.shape[1], grey.shape[0])
+    return _verdict([enlarge(box, scale, size) for box in boxes], reading, scale, faint)
 
 
-def _find_pictures(marks: Marks, least_area_share: float) -> list[PixelBox]:
-    half_size = (-(-marks.width // 2), -(-marks.height // 2))
+def _read_page(small: Grey) -> Reading:
+    reading = _read_as(small, negative=False)
+    # Dark pages without text lines may be negatives: only text lines settle it, since a dark
+    # photograph or a black plate has bright strokes as well.
+    if reading.text_letters < FEWEST_TEXT_LETTERS and np.median(small[::2, ::2]) < DARK_PAGE:
+        inverted = _read_as(small, negative=True)
+        if inverted.text_letters > max(FEWEST_TEXT_LETTERS, 3 * reading.text_letters):
+            return inverted
+    return reading
+
+
+def _read_as(small: Grey, negative: bool) -> Reading:
+    page = separate_ink(small, negative)
+    skew_deg = estimate_skew(page.ink)
+    back = None
+    if skew_deg:
+        levelled, back = level_page(page.grey, skew_deg)
+        page = replace(separate_ink(levelled), negative=negative)
+    return Reading(page, find_marks(page.ink), skew_deg, back)
+
+
+def _find_pictures(reading: Reading, least_area_share: float) -> list[PixelBox]:
+    marks, page = reading.marks, reading.page
+    half_size = (marks.labels.shape[1], marks.labels.shape[0])
     letter = marks.letter_px / 2
     found = [
         _doubled(candidate.box, marks)
         for candidate in find_candidates(marks)
         if reject(candidate, half_size, letter, marks.turned) is None
     ]
+    found = [box for box in found if not is_shadow(page, _upright(box, marks))]
     joined = _join_one_picture(join_boxes(found, 1.6 * marks.letter_px), marks)
-    least = max(
-        LEAST_AREA_LETTERS * marks.letter_px**2, least_area_share * marks.width * marks.height
-    )
-    kept = [box for box in joined if area(box) >= least]
-    return [transpose(box) for box in kept] if marks.turned else kept
+    least = max(LEAST_AREA_LETTERS * marks.letter_px**2, least_area_share * page.page_pixels)
+    return [_upright(box, marks) for box in joined if area(box) >= least]
+
+
+def _upright(box: PixelBox, marks: Marks) -> PixelBox:
+    """The box on the page as it was before its text lines were made horizontal."""
+    return transpose(box) if marks.turned else box
 
 
 def _doubled(box: PixelBox, marks: Marks) -> PixelBox:
     x0, y0, x1, y1 = (2 * edge for edge in box)
-    return (x0, y0, min(x1, marks.width), min(y1, marks.height))
+    return (x0, y0, min(x1, marks.size[0]), min(y1, marks.size[1]))
 
 
 def _join_one_picture(boxes: list[PixelBox], marks: Marks) -> list[PixelBox]:
@@ -155,19 +201,32 @@ def _join_one_picture(boxes: list[PixelBox], marks: Marks) -> list[PixelBox]:
     def is_free_of_text(box: PixelBox) -> bool:
         return int((text & holds(box, x, y)).sum()) < 15
 
-    return join_boxes(boxes, max(marks.width, marks.height), is_free_of_text)
+    return join_boxes(boxes, max(marks.size), is_free_of_text)
 
 
-def _may_be_faint(page: InkPage, marks: Marks, covered: int) -> bool:
+def _bring_all_back(boxes: list[PixelBox], reading: Reading) -> list[PixelBox]:
+    """Boxes on the page as it was before it was levelled; turned boxes may grow together."""
+    if reading.back is None:
+        return boxes
+    height, width = reading.page.grey.shape
+    return join_boxes([bring_back(box, reading.back, (width, height)) for box in boxes], 0)
+
+
+def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
     """Whether strokes are worth looking for: hardly any text, no clear picture, faint marks."""
-    few_letters = int(marks.in_line.sum()) < FEWEST_TEXT_LETTERS and marks.letters < 900
-    return few_letters and covered < 0.05 * page.grey.size and not _has_strong_or_ghost_marks(page)
+    few_letters = reading.text_letters < FEWEST_TEXT_LETTERS and reading.marks.letters < 900
+    covered = sum(area(box) for box in boxes)
+    return (
+        few_letters
+        and covered < 0.05 * reading.page.page_pixels
+        and not _has_strong_or_ghost_marks(reading.page)
+    )
 
 
 def _has_strong_or_ghost_marks(page: InkPage) -> bool:
     """Strong marks are no faint drawing; faint marks in lines are text that shines through."""
     ink, level = _faint_ink(page)
-    if level > 0.3:
+    if level > 0.25:
         return True
     return int(find_marks(ink, keep_rules=True).in_line.sum()) >= 40
 
@@ -191,33 +250,13 @@ def _faint_ink(page: InkPage) -> tuple[npt.NDArray[np.uint8], float]:
     return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
 
 
-def _to_illustration(box: PixelBox, scale: float, grey: Grey) -> Illustration:
-    on_page = enlarge(box, scale, (grey.shape[1], grey.shape[0]))
-    return Illustration(on_page, area(on_page) / grey.size)
-
-
-def _verdict(
-    pictures: tuple[Illustration, ...], page: InkPage, marks: Marks, faint: bool
-) -> PageVerdict:
-    score = sum(picture.score for picture in pictures)
-    traits = [
-        name
-        for name, present in (
-            ("negative", page.negative),
-            ("sideways", marks.turned and int(marks.in_line.sum()) >= FEWEST_TEXT_LETTERS),
-            ("scanner frame", page.frame is not None),
-        )
-        if present
-    ]
-    what = _describe(pictures, score, faint)
+def _verdict(boxes: list[PixelBox], reading: Reading, scale: float, faint: bool) -> PageVerdict:
+    page_pixels = max(1.0, reading.page.page_pixels / scale**2)
+    pictures = tuple(Illustration(box, min(1.0, area(box) / page_pixels)) for box in boxes)
+    score = min(1.0, sum(picture.score for picture in pictures))
+    found = _describe(pictures, score, faint)
     return PageVerdict(
-        pictures,
-        score,
-        page.negative,
-        marks.turned,
-        page.frame is not None,
-        faint,
-        "; ".join([what, *traits]),
+        pictures, score, faint, reading.traits(), "; ".join([found, *reading.traits()])
     )
 
 

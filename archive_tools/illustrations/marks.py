@@ -19,8 +19,11 @@ FEWEST_LETTERS = 25
 DEFAULT_LETTER_PX = 8.0
 # A run of ink longer than this share of the page's long side is a ruled line.
 RULE_SHARE = 0.08
-# Share of ink in the 15 pixels round a line: a rule of five pixels alone makes a third.
-CROWDED_SHARE = 0.5
+# Share of ink in the 31 pixels round a line above which it is part of a picture; the lines of
+# music and of tables stay below.
+CROWDED_SHARE = 0.45
+# The outermost share of the page counts as its edge.
+EDGE_SHARE = 0.012
 
 
 class Kind(IntEnum):
@@ -39,7 +42,8 @@ class Marks:
     """Every connected mark of a page; text lines run horizontally here.
 
     Attributes:
-        labels: Mark number at each pixel, 0 is paper; (H, W).
+        size: Width and height of the (perhaps transposed) page in working pixels.
+        labels: Mark number at every other pixel of every other row, 0 is paper.
         boxes: x, y, width, height of each mark in working pixels; (n, 4). Row i is mark i + 1.
         areas: Ink pixels of each mark; (n,).
         kinds: `Kind` of each mark number, paper first; (n + 1,).
@@ -47,9 +51,11 @@ class Marks:
         letters: How many marks look like letters.
         in_line: Which marks are letters in a text line; (n,).
         line_mask: 1 on text lines, at half size.
+        rule_mask: 1 on ruled lines, at half size.
         turned: Whether the page was transposed to make its text lines horizontal.
     """
 
+    size: tuple[int, int]
     labels: Labels
     boxes: Numbers
     areas: Numbers
@@ -58,22 +64,8 @@ class Marks:
     letters: int
     in_line: Flags
     line_mask: Mask
+    rule_mask: Mask
     turned: bool
-
-    @property
-    def width(self) -> int:
-        """Width of the (perhaps transposed) page in working pixels."""
-        return int(self.labels.shape[1])
-
-    @property
-    def height(self) -> int:
-        """Height of the (perhaps transposed) page in working pixels."""
-        return int(self.labels.shape[0])
-
-    def kind_map(self) -> Mask:
-        """`Kind` at each pixel; (H, W)."""
-        kinds: Mask = self.kinds[self.labels]
-        return kinds
 
     def centres(self) -> tuple[Numbers, Numbers]:
         """Centre x and y of each mark."""
@@ -91,19 +83,26 @@ def find_marks(ink: Mask, keep_rules: bool = False) -> Marks:
     Returns:
         The marks, transposed where text lines run vertically.
     """
-    if not keep_rules:
-        ink = cv2.subtract(ink, find_rules(ink))
+    rules = np.zeros_like(ink) if keep_rules else find_rules(ink)
+    ink = cv2.subtract(ink, rules)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8, ltype=cv2.CV_32S)
     boxes = stats[1:, :4].astype(np.float32)
     areas = stats[1:, 4].astype(np.float32)
     letter_px, letters = _letter_height(boxes, areas)
     kinds = _name_marks(boxes, areas, letter_px, (ink.shape[1], ink.shape[0]))
+    labels = np.ascontiguousarray(labels[::2, ::2])
+    rules = np.ascontiguousarray(rules[::2, ::2])
+    size = (ink.shape[1], ink.shape[0])
     turned = _text_runs_vertically(kinds[labels], letter_px)
     if turned:
-        labels, boxes = np.ascontiguousarray(labels.T), boxes[:, [1, 0, 3, 2]]
+        labels, rules = np.ascontiguousarray(labels.T), np.ascontiguousarray(rules.T)
+        boxes, size = boxes[:, [1, 0, 3, 2]], size[::-1]
     in_line, line_mask = _find_lines(labels, boxes, kinds, letter_px)
-    marks = Marks(labels, boxes, areas, kinds, letter_px, letters, in_line, line_mask, turned)
-    return _name_glyphs(marks)
+    return _name_glyphs(
+        Marks(
+            size, labels, boxes, areas, kinds, letter_px, letters, in_line, line_mask, rules, turned
+        )
+    )
 
 
 def find_rules(ink: Mask) -> Mask:
@@ -119,7 +118,7 @@ def find_rules(ink: Mask) -> Mask:
         return rules
     grown = cv2.bitwise_and(cv2.dilate(rules, rectangle(3, 3)), ink)
     # The lines of an engraving or of a halftone screen lie close to their like.
-    crowded = cv2.blur(ink * 255, (15, 15)) > 255 * CROWDED_SHARE
+    crowded = cv2.blur(ink * 255, (31, 31)) > 255 * CROWDED_SHARE
     grown[crowded] = 0
     return grown
 
@@ -148,7 +147,8 @@ def _name_marks(
     width, height = page_size
     x, y, w, h = boxes.T
     tall, short = np.maximum(w, h), np.minimum(w, h)
-    at_edge = (x <= 3) | (y <= 3) | (x + w >= width - 3) | (y + h >= height - 3)
+    edge_x, edge_y = EDGE_SHARE * width, EDGE_SHARE * height
+    at_edge = (x < edge_x) | (y < edge_y) | (x + w > width - edge_x) | (y + h > height - edge_y)
     sparse = areas < 0.12 * w * h
     sliver = (w < 0.05 * width) | (h < 0.05 * height)
     round_page = ((w > 0.6 * width) | (h > 0.6 * height)) & sparse
@@ -164,17 +164,11 @@ def _name_marks(
 
 def _text_runs_vertically(kind_map: Mask, letter_px: float) -> bool:
     """Letters smeared along their lines make stripes; smeared across they even out."""
-    letters = _halved((kind_map == Kind.LETTER).astype(np.float32), cv2.INTER_AREA)
+    letters = (kind_map == Kind.LETTER).astype(np.float32)
     smear = odd(2 * letter_px)
     along = float(cv2.blur(letters, (smear, 1)).var())
     across = float(cv2.blur(letters, (1, smear)).var())
     return across > 1.15 * along
-
-
-def _halved(image: MatLike, interpolation: int) -> MatLike:
-    """Half size, rounded up as slicing with step two does."""
-    size = (-(-image.shape[1] // 2), -(-image.shape[0] // 2))
-    return cv2.resize(image, size, interpolation=interpolation)
 
 
 def _find_lines(
@@ -185,8 +179,7 @@ def _find_lines(
     word = (h > 0.35 * letter_px) & (h < 2.6 * letter_px) & (w < 14 * letter_px)
     wanted = np.zeros(len(kinds), np.uint8)
     wanted[1:] = word & (kinds[1:] != Kind.FRAME)
-    words = _halved(wanted[labels], cv2.INTER_LINEAR)
-    joined = cv2.morphologyEx(words, cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
+    joined = cv2.morphologyEx(wanted[labels], cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
     count, lines, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
     x = np.minimum((boxes[:, 0] + w / 2) / 2, lines.shape[1] - 1).astype(int)
     y = np.minimum((boxes[:, 1] + h / 2) / 2, lines.shape[0] - 1).astype(int)

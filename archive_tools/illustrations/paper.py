@@ -11,14 +11,18 @@ from cv2.typing import MatLike
 Grey = MatLike
 Mask = MatLike
 
-# Boxes and decisions come from a page of this many pixels (about 90 dpi for A4): letters are
-# still five to ten pixels tall, and a page costs the same whatever its scan resolution.
-WORKING_PIXELS = 800_000
+# Boxes and decisions come from a page of this many pixels (about 72 dpi for A4): letters are
+# still five pixels tall, and a page costs the same whatever its scan resolution.
+WORKING_PIXELS = 500_000
 # Frame and paper tone vary slowly; they are looked up on a map this much smaller.
 MAP_STEP = 8
 # Otsu's threshold is trusted in this range of paper-relative grey only: outside it splits paper
 # grain (above) or thick strokes from thin ones (below).
 THRESHOLD_RANGE = (110, 190)
+# Paper-relative grey of the palest print that is stretched to black, and of the palest of few
+# marks.
+PALE_PRINT = 215.0
+FEW_PALE_MARKS = 140.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +33,22 @@ class InkPage:
         grey: Working-size page (H, W), dark marks on light paper.
         ink: 1 where there is ink, else 0; (H, W).
         frame: 1 on the scanner's dark frame, else 0; (H, W). None where there is no frame.
-        scale: Working pixels for each pixel of the page as given.
         negative: Whether the page as given was white on black.
+        shade: Grey of the bare ground near each pixel, shadows and dark pictures included, at
+            1/8 size.
     """
 
     grey: Grey
     ink: Mask
     frame: Mask | None
-    scale: float
     negative: bool
+    shade: Mask
+
+    @property
+    def page_pixels(self) -> int:
+        """Working pixels of the page itself, without the scanner's frame."""
+        frame_pixels = 0 if self.frame is None else cv2.countNonZero(self.frame)
+        return int(self.grey.size) - frame_pixels
 
 
 def rectangle(width: float, height: float) -> Mask:
@@ -64,26 +75,11 @@ def shrink(image: Grey, pixels: int) -> tuple[Grey, float]:
     return cv2.resize(image, size, interpolation=cv2.INTER_AREA), scale
 
 
-def looks_negative(grey: Grey) -> bool:
-    """Whether a dark page has as many thin bright strokes as thin dark ones.
-
-    A dark photograph or a black plate may look so as well: only text settles the question.
-    """
-    sample = grey[::2, ::2]
-    if float(np.median(sample)) >= 128:
-        return False
-    window = rectangle(5, 5)
-    bright = cv2.subtract(sample, cv2.morphologyEx(sample, cv2.MORPH_OPEN, window))
-    dark = cv2.subtract(cv2.morphologyEx(sample, cv2.MORPH_CLOSE, window), sample)
-    return float(bright.mean()) > 0.7 * float(dark.mean())
-
-
-def separate_ink(grey: Grey, scale: float, negative: bool = False) -> InkPage:
+def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
     """Find the ink of a working-size page.
 
     Args:
         grey: Working-size page (H, W), uint8.
-        scale: Working pixels for each pixel of the page as given.
         negative: Invert the page first.
 
     Returns:
@@ -94,14 +90,39 @@ def separate_ink(grey: Grey, scale: float, negative: bool = False) -> InkPage:
     height, width = grey.shape
     small = (max(8, width // MAP_STEP), max(8, height // MAP_STEP))
     frame_map = find_frame(cv2.resize(grey, small, interpolation=cv2.INTER_AREA))
-    paper = cv2.resize(_paper_map(grey, small, frame_map), (width, height))
+    shade = _ground(grey, small)
+    paper = cv2.resize(_paper_map(shade, frame_map), (width, height))
     relative = cv2.divide(grey, paper, scale=255)
     frame = None
     if frame_map.any():
         grown = cv2.dilate(frame_map, rectangle(3, 3))
         frame = cv2.resize(grown, (width, height), interpolation=cv2.INTER_NEAREST)
         relative[frame > 0] = 255
-    return InkPage(grey, _threshold(_stretch(relative)), frame, scale, negative)
+    return InkPage(grey, _threshold(_stretch(relative)), frame, negative, shade)
+
+
+def is_shadow(page: InkPage, box: tuple[int, int, int, int]) -> bool:
+    """Whether a long dark part of the page is paper in shadow, as gutters are.
+
+    Hardly any of its ink is left in better light.
+
+    Args:
+        page: The page.
+        box: x0, y0, x1, y1 in working pixels.
+    """
+    x0, y0, x1, y1 = box
+    width, height = x1 - x0, y1 - y0
+    if max(width, height) < 2 * min(width, height) or width * height > 0.15 * page.grey.size:
+        return False
+    small = page.shade[y0 // MAP_STEP : -(-y1 // MAP_STEP), x0 // MAP_STEP : -(-x1 // MAP_STEP)]
+    level = float(np.median(small)) / max(1.0, float(np.percentile(page.shade, 85)))
+    if not 0.3 < level < 0.75:
+        return False
+    ground = cv2.resize(cv2.GaussianBlur(small, (0, 0), 1), (width, height))
+    relit = cv2.divide(page.grey[y0:y1, x0:x1], np.maximum(ground, 1), scale=255)
+    ink = page.ink[y0:y1, x0:x1]
+    left = cv2.countNonZero(cv2.bitwise_and(ink, (relit < THRESHOLD_RANGE[1]).astype(np.uint8)))
+    return left < 0.5 * cv2.countNonZero(ink)
 
 
 def find_frame(page_map: Grey) -> Mask:
@@ -134,14 +155,18 @@ def _mark_frame_on_left(dark: npt.NDArray[np.bool_], frame: npt.NDArray[np.bool_
     frame |= np.arange(columns)[None, :] < depth[:, None]
 
 
-def _paper_map(grey: Grey, small: tuple[int, int], frame: Mask) -> Grey:
-    """Estimate the bare paper's grey at 1/8 size, through text but not through pictures."""
+def _ground(grey: Grey, small: tuple[int, int]) -> Grey:
+    """Closing lifts text to its paper and, unlike a plain maximum, keeps the sheet's edge."""
     quarter = cv2.resize(grey, (small[0] * 2, small[1] * 2), interpolation=cv2.INTER_AREA)
-    # Closing lifts text to its paper and, unlike a plain maximum, keeps the edge of the sheet.
     closed = cv2.morphologyEx(
         quarter, cv2.MORPH_CLOSE, rectangle(9, 9), borderType=cv2.BORDER_REPLICATE
     )
-    paper = cv2.resize(closed, small, interpolation=cv2.INTER_AREA)
+    return cv2.resize(closed, small, interpolation=cv2.INTER_AREA)
+
+
+def _paper_map(shade: Grey, frame: Mask) -> Grey:
+    """Estimate the bare paper's grey at 1/8 size, through shadows but not through pictures."""
+    paper = shade.copy()
     outside = frame > 0
     typical = float(np.percentile(paper[~outside], 85))
     paper[outside] = round(typical)
@@ -149,17 +174,22 @@ def _paper_map(grey: Grey, small: tuple[int, int], frame: Mask) -> Grey:
     local = cv2.medianBlur(paper, min(255, odd(max(3, short_side // 8))))
     wide = cv2.medianBlur(paper, min(255, odd(max(3, int(0.7 * short_side)))))
     # A dark picture must not become its own paper; a page in shadow beside a bright one may.
-    floor = np.maximum(0.72 * np.minimum(wide, typical), 0.35 * typical)
+    floor = np.maximum(0.82 * np.minimum(wide, typical), 0.35 * typical)
     level = cv2.GaussianBlur(np.maximum(local, floor).astype(np.float32), (0, 0), 3)
     return np.maximum(level, 1).round().astype(np.uint8)
 
 
 def _stretch(relative: Grey) -> Grey:
-    """Bring the darkest marks of a low-contrast page down to black."""
-    darkest = float(np.percentile(relative[::4, ::4], 0.5))
+    """Bring the darkest marks of a low-contrast page down to black.
+
+    Pale marks that are few are left pale: a pencil drawing would come up together with the grain
+    of its paper.
+    """
+    darkest, dark = np.percentile(relative[::4, ::4], (0.5, 2))
     if darkest <= 64:
         return relative
-    black = 0.85 * min(darkest, 140.0)
+    limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
+    black = 0.85 * min(float(darkest), limit)
     levels = np.clip((np.arange(256) - black) * (255 / (255 - black)), 0, 255).astype(np.uint8)
     return cv2.LUT(relative, levels)
 

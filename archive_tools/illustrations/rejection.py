@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 
 from archive_tools.illustrations.candidates import Candidate
-from archive_tools.illustrations.marks import Kind
+from archive_tools.illustrations.marks import EDGE_SHARE, Kind
 
-# The outermost share of the page counts as its edge.
-EDGE_SHARE = 0.012
+# Ruled lines beside the ink of a candidate; the frame of a picture stays below.
+RULED_SHARE = 0.35
 
 
 class Rejection(StrEnum):
@@ -23,6 +23,7 @@ class Rejection(StrEnum):
     GLYPHS = "large letters in a row"
     TEXT = "text lines"
     LETTERS = "loose letters"
+    RULED = "ruled lines, as music and tables have"
     SHADOW = "an even shadow at the page's edge"
 
 
@@ -78,6 +79,8 @@ def _reject_content(
     is_small = min(candidate.width, candidate.height) < 12 * letter
     if is_small and np.count_nonzero(kinds == Kind.LETTER) > 0.3 * ink:
         return Rejection.LETTERS
+    if cv2.countNonZero(candidate.rule_mask) > RULED_SHARE * ink:
+        return Rejection.RULED
     if _is_at_edge(candidate, page_size, EDGE_SHARE) and _is_even(candidate):
         return Rejection.SHADOW
     return None
@@ -94,10 +97,10 @@ def _is_at_edge(candidate: Candidate, page_size: tuple[int, int], share: float) 
 
 
 def _is_beside(candidate: Candidate, page_size: tuple[int, int], turned: bool) -> bool:
-    """Whether it stands in the outer tenth at the left or right of the upright page."""
+    """Whether it stands in the outer eighth at the left or right of the upright page."""
     near, far = candidate.box[1::2] if turned else candidate.box[::2]
     side = page_size[1] if turned else page_size[0]
-    return near < 0.1 * side or far > 0.9 * side
+    return near < 0.13 * side or far > 0.87 * side
 
 
 def _is_even(candidate: Candidate) -> bool:

@@ -51,8 +51,8 @@ def find_drawing(page: InkPage) -> Drawing | None:
     grey, scale = shrink(page.grey, STROKE_PIXELS)
     strokes = _stroke_mask(grey)
     _leave_margins_out(strokes, page.frame)
-    _, _, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
-    chosen = stats[1:][_is_stroke(stats[1:], grey.shape)]
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
+    chosen = stats[1:][_is_stroke(labels, stats)[1:]]
     length = float(chosen[:, cv2.CC_STAT_AREA].sum()) / sum(grey.shape)
     if length < LEAST_STROKE_LENGTH:
         return None
@@ -108,16 +108,12 @@ def _leave_margins_out(strokes: Mask, frame: Mask | None) -> None:
         strokes[cv2.resize(grown, (width, height), interpolation=cv2.INTER_NEAREST) > 0] = 0
 
 
-def _is_stroke(stats: MatLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Long enough for a stroke, and neither the sheet's edge nor its outline."""
-    height, width = shape[:2]
-    x, y, w, h, ink = stats.T
-    is_long = np.maximum(w, h) > 0.035 * max(height, width)
-    across = (w > 0.3 * width) & (h < 0.04 * height)
-    down = (h > 0.3 * height) & (w < 0.04 * width)
-    edge = (across & ((y < 0.15 * height) | (y + h > 0.85 * height))) | (
-        down & ((x < 0.15 * width) | (x + w > 0.85 * width))
-    )
-    outline = ((w > 0.8 * width) | (h > 0.8 * height)) & (ink < 4 * (w + h))
-    strokes: npt.NDArray[np.bool_] = is_long & ~edge & ~outline
+def _is_stroke(labels: MatLike, stats: MatLike) -> npt.NDArray[np.bool_]:
+    """Long enough for a stroke, and not the sheet's edge: that keeps to the page's outer parts."""
+    height, width = labels.shape
+    long_side = np.maximum(stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT])
+    inner = labels[height * 3 // 20 : height * 17 // 20, width * 3 // 20 : width * 17 // 20]
+    inside = np.bincount(inner.ravel(), minlength=len(stats))
+    mostly_outside = inside < 0.1 * stats[:, cv2.CC_STAT_AREA]
+    strokes: npt.NDArray[np.bool_] = (long_side > 0.035 * max(height, width)) & ~mostly_outside
     return strokes

@@ -42,7 +42,7 @@ def draw_engraving(page, box=PICTURE):
     patch = page[y0:y1, x0:x1]
     for start in range(-patch.shape[0], patch.shape[1], 7):
         end = (start + patch.shape[0], patch.shape[0])
-        cv2.line(patch, (start, 0), end, 40, 1, cv2.LINE_AA)
+        cv2.line(patch, (start, 0), end, 40, 2, cv2.LINE_AA)
     centre = (patch.shape[1] // 2, patch.shape[0] // 2)
     cv2.ellipse(patch, centre, (centre[0] // 2, centre[1] // 2), 0, 0, 360, 20, -1)
     cv2.rectangle(patch, (0, 0), (patch.shape[1] - 1, patch.shape[0] - 1), 20, 2)
@@ -124,14 +124,27 @@ def test_a_turned_page_gives_the_turned_box(turns):
 
 def test_a_scanner_frame_is_reported_and_is_no_picture():
     verdict = judge_page(with_black_frame(text_page()))
-    assert verdict.framed
+    assert "scanner frame" in verdict.traits
     assert verdict.illustrations == ()
     assert "scanner frame" in verdict.reason
 
 
 def test_a_negative_is_reported():
-    assert judge_page(255 - mixed_page()).negative
-    assert not judge_page(mixed_page()).negative
+    assert judge_page(255 - mixed_page()).traits == ("negative",)
+    assert judge_page(mixed_page()).traits == ()
+
+
+@pytest.mark.parametrize("degrees", [-5, -2, 3, 6])
+def test_a_skewed_page_is_levelled_and_its_box_brought_back(degrees):
+    there = cv2.getRotationMatrix2D((WIDTH / 2, HEIGHT / 2), degrees, 1)
+    size = (WIDTH, HEIGHT)
+    skewed = cv2.warpAffine(mixed_page(), there, size, borderMode=cv2.BORDER_REPLICATE)
+    verdict = judge_page(skewed)
+    assert f"skewed by {degrees:.1f} degrees" in verdict.reason
+    x0, y0, x1, y1 = PICTURE
+    corners = np.array([(x0, y0, 1), (x1, y0, 1), (x0, y1, 1), (x1, y1, 1)]) @ there.T
+    (found,) = verdict.illustrations
+    assert overlap(found.box, (*corners.min(axis=0), *corners.max(axis=0))) > 0.85
 
 
 def test_a_page_that_is_one_picture_gives_one_box():
@@ -219,7 +232,7 @@ def test_text_lines_and_headline_letters_are_told_apart():
     page = text_page()
     page[:90] = 235
     cv2.putText(page, "BARN OWLS", (100, 70), cv2.FONT_HERSHEY_TRIPLEX, 2.2, 20, 4)
-    marks = find_marks(separate_ink(page, 1.0).ink)
+    marks = find_marks(separate_ink(page).ink)
     assert marks.in_line.sum() > 500
     assert np.count_nonzero(marks.kinds == Kind.GLYPH) >= 7
     assert not marks.turned

@@ -1,0 +1,82 @@
+"""How far a page lies askew, from the rows that its text lines, staves and rules make."""
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from cv2.typing import MatLike
+
+from archive_tools.illustrations.boxes import PixelBox
+from archive_tools.illustrations.paper import Grey, Mask
+
+MOST_DEGREES = 7.0
+# Text lines and ruled lines are still told from pictures at this angle.
+LEAST_DEGREES = 1.5
+# A skewed page must line up this much better at its angle than at none.
+LEAST_GAIN = 1.4
+MAP_STEP = 4
+
+
+def estimate_skew(ink: Mask) -> float:
+    """Estimate how far a page is turned from level.
+
+    Args:
+        ink: 1 on ink, else 0; (H, W).
+
+    Returns:
+        Degrees, positive against the clock; 0 for a page that is level or has no rows.
+    """
+    height, width = ink.shape
+    size = (max(8, width // MAP_STEP), max(8, height // MAP_STEP))
+    density = cv2.resize(ink * 255, size, interpolation=cv2.INTER_AREA)
+    angle, gain = _best_angle(density)
+    angle_down, gain_down = _best_angle(np.ascontiguousarray(density.T))
+    if gain_down > gain:  # lines run down the page, where the same turn looks reversed
+        angle, gain = -angle_down, gain_down
+    return angle if abs(angle) >= LEAST_DEGREES and gain >= LEAST_GAIN else 0.0
+
+
+def _best_angle(density: MatLike) -> tuple[float, float]:
+    """The angle at which rows differ most from their neighbours, and how much more than level."""
+    y, x = np.nonzero(density)
+    if not len(y):
+        return 0.0, 0.0
+    weights = density[y, x].astype(np.float32)
+
+    def contrast(angle: float) -> float:
+        rows = np.rint(y + x * np.tan(np.radians(angle)) + density.shape[1]).astype(np.intp)
+        return float(np.square(np.diff(np.bincount(rows, weights))).sum())
+
+    coarse = np.arange(-MOST_DEGREES, MOST_DEGREES + 0.1, 1.0)
+    peak = float(max(coarse, key=contrast))
+    fine = float(max(np.array([-0.5, -0.25, 0, 0.25, 0.5]) + peak, key=contrast))
+    return fine, contrast(fine) / contrast(0.0)
+
+
+def level_page(grey: Grey, degrees: float) -> tuple[Grey, npt.NDArray[np.float64]]:
+    """Turn a page level about its centre, its edges drawn on.
+
+    Args:
+        grey: Page (H, W).
+        degrees: How far it is turned against the clock.
+
+    Returns:
+        The page, of the same size, and the 2 x 3 matrix that brings its points back.
+    """
+    height, width = grey.shape
+    there = cv2.getRotationMatrix2D((width / 2, height / 2), -degrees, 1.0)
+    levelled = cv2.warpAffine(
+        grey, there, (width, height), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+    return levelled, np.asarray(cv2.invertAffineTransform(there), dtype=np.float64)
+
+
+def bring_back(
+    box: PixelBox, back: npt.NDArray[np.float64], page_size: tuple[int, int]
+) -> PixelBox:
+    """The upright box round a box that was found on the levelled page, kept inside the page."""
+    x0, y0, x1, y1 = box
+    corners = np.array([(x0, y0, 1), (x1, y0, 1), (x0, y1, 1), (x1, y1, 1)]) @ back.T
+    limits = np.array(page_size)
+    low = np.clip(np.floor(corners.min(axis=0) + 1e-6), 0, limits - 1).astype(int)
+    high = np.clip(np.ceil(corners.max(axis=0) - 1e-6), low + 1, limits).astype(int)
+    return (int(low[0]), int(low[1]), int(high[0]), int(high[1]))
