@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from tests.request_bursts import (
     KEPT_LIMIT_MB,
     WARM_UP_AT_ONCE,
@@ -39,6 +41,12 @@ def main() -> int:
             return _report(served, photo, options)
 
 
+def measure_cpu_s(served: ServedApp) -> float:
+    """Return the seconds of processor time used so far: a busy machine does not stretch them."""
+    times = psutil.Process(served.pid).cpu_times()
+    return float(times.user + times.system)
+
+
 def _report(served: ServedApp, photo: Path, options: argparse.Namespace) -> int:
     """Print a row for each burst; returns the exit status."""
     idle = measure(served)
@@ -54,13 +62,15 @@ def _report(served: ServedApp, photo: Path, options: argparse.Namespace) -> int:
     print("|---|---|---|---|---|---|---|---|---|")
     is_good = not warm.failed
     for count, at_once in ((options.sequential, 1), (options.concurrent, options.concurrent)):
+        cpu_before_s = measure_cpu_s(served)
         burst = run_burst(served, photo, count, at_once)
+        cpu_s = (measure_cpu_s(served) - cpu_before_s) / count
         after = settle(served, lambda now: now.resident_mb < before.resident_mb + KEPT_LIMIT_MB)
         kept_mb = after.resident_mb - before.resident_mb
         print(
             f"| {count} | {at_once} | {len(burst.latencies_s)} "
             f"| {statistics.median(burst.latencies_s):.2f} | {max(burst.latencies_s):.2f} "
-            f"| {burst.peak_mb:.0f} | {kept_mb:+.0f} | {after.threads - before.threads:+d} "
+            f"| {cpu_s:.2f} | {burst.peak_mb:.0f} | {kept_mb:+.0f} | {after.threads - before.threads:+d} "
             f"| {after.files - before.files:+d} |",
             flush=True,
         )
