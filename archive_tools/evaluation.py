@@ -1,58 +1,36 @@
 """Measure the page filters on labelled page images: `python -m archive_tools evaluate`.
 
-The label file is a CSV with the columns path (relative to the file), label, kind, source and
-regions. An image stands for a page. One page is in memory at a time.
+One page is in memory at a time; of the pages seen only numbers are kept.
 """
 
-import csv
-import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import cv2
-import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
-from archive_tools.errors import LabelsError
-from archive_tools.metrics import Box, Judgement, page_figures
+from archive_tools.illustrations import DEFAULT_MIN_SCORE, PageVerdict, judge_page
+from archive_tools.label_file import Grey, LabelledPage, iter_labelled_pages, read_grey
+from archive_tools.metrics import (
+    Box,
+    Judgement,
+    RegionCounts,
+    best_threshold,
+    box_area,
+    count_matches,
+    page_figures,
+)
 
-Grey = npt.NDArray[np.uint8]
-
-ILLUSTRATED_LABELS = frozenset({"illustration", "mixed"})
-LABELS = ILLUSTRATED_LABELS | {"text", "blank", "other", "ornament"}
-COLUMNS = ("path", "label", "kind", "source", "regions")
+Result = TypeVar("Result")
 
 # An image file says nothing reliable of the paper's size. The labels were measured as if every
 # page were A4 (841.9 pt high): at 144 dpi its long side is 1684 px.
 PAGE_LONG_SIDE_PX = 1684
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPage:
-    """One row of the label file.
-
-    Attributes:
-        path: The page image.
-        label: One of `LABELS`.
-        kind: bitonal, grey or colour.
-        source: The book or collection; figures are given for each.
-        regions: True illustration boxes as fractions of the page; None where not known.
-    """
-
-    path: Path
-    label: str
-    kind: str
-    source: str
-    regions: tuple[Box, ...] | None
-
-    @property
-    def illustrated(self) -> bool:
-        """Whether a dataset of illustrations wants the page."""
-        return self.label in ILLUSTRATED_LABELS
+# Smaller true boxes are ornaments; they are neither asked for nor forgiven.
+LEAST_TRUE_AREA = 0.01
+MIN_OVERLAP = 0.5
 
 
 @dataclass(slots=True)
@@ -62,59 +40,80 @@ class FilterTally:
     rows: list[tuple[LabelledPage, Judgement]] = field(default_factory=list)
     seconds: float = 0.0
 
-    def add(self, page: LabelledPage, judge: Callable[[], tuple[bool, float]]) -> None:
-        """Judge `page`, timed, and remember the verdict."""
-        start = time.perf_counter()
-        kept, score = judge()
-        self.seconds += time.perf_counter() - start
-        self.rows.append((page, Judgement(page.illustrated, kept, score)))
-
     def figures(self) -> dict[str, Any]:
         """Figures over all pages, by source and by kind; pages with ornaments only stand apart."""
-        scored = [(page, verdict) for page, verdict in self.rows if page.label != "ornament"]
-        ornaments = [verdict for page, verdict in self.rows if page.label == "ornament"]
-        kept_ornaments = sum(verdict.kept for verdict in ornaments)
+        scored = [(page, verdict) for page, verdict in self.rows if page.scored]
+        ornaments = [verdict for page, verdict in self.rows if not page.scored]
         return {
             **page_figures([verdict for _, verdict in scored]),
-            "per_source": _grouped(scored, "source"),
-            "per_kind": _grouped(scored, "kind"),
+            "per_source": _figures_by(scored, "source"),
+            "per_kind": _figures_by(scored, "kind"),
             "per_label": _kept_by_label(self.rows),
-            "ornaments": {"n": len(ornaments), "kept": kept_ornaments},
+            "ornaments": {"n": len(ornaments), "kept": sum(verdict.kept for verdict in ornaments)},
+            "leave_one_source_out": _leave_one_source_out(scored),
             "ms_per_page": round(1000 * self.seconds / max(1, len(self.rows)), 2),
         }
 
 
-def evaluate_labels(labels: Path, min_sigma: float = 45.0) -> dict[str, Any]:
+@dataclass(slots=True)
+class RegionTally:
+    """How the boxes found agree with the true ones so far, by source."""
+
+    per_source: dict[str, RegionCounts] = field(default_factory=dict)
+
+    def add(self, page: LabelledPage, found: Sequence[Box]) -> None:
+        """Compare one page's boxes, fractions of the page; pages without truth are passed over."""
+        if page.regions is None or not page.scored:
+            return
+        truth = [box for box in page.regions if box_area(box) >= LEAST_TRUE_AREA]
+        counts = self.per_source.setdefault(page.source, RegionCounts())
+        counts.add(len(truth), len(found), count_matches(truth, found, MIN_OVERLAP))
+
+    def figures(self) -> dict[str, Any]:
+        """Recall and precision at IoU 0.5 over all sources with truth, and for each of them."""
+        total = RegionCounts()
+        for counts in self.per_source.values():
+            total.add(counts.n_truth, counts.n_found, counts.n_matched)
+        per_source = {name: self.per_source[name].figures() for name in sorted(self.per_source)}
+        return {**total.figures(), "per_source": per_source}
+
+
+def evaluate_labels(
+    labels: Path, min_sigma: float = 45.0, min_score: float = DEFAULT_MIN_SCORE
+) -> dict[str, Any]:
     """Judge every page of a label file with each filter and compare with its label.
 
     Args:
         labels: CSV with the columns path, label, kind, source, regions.
         min_sigma: Threshold of the sigma rule.
+        min_score: Threshold of the illustration filter.
 
     Returns:
-        `sigma`: n, precision, recall, f1, auc, kept_share, reduction, per_source, per_kind,
-        ornaments; `ms_per_page`: time of the decision without reading the file. Ratios over
-        nothing are None.
+        `auto` and `sigma`: n, precision, recall, f1, auc, kept_share, reduction, per_source,
+        per_kind, per_label, ornaments, leave_one_source_out (the same with thresholds fitted on
+        the other sources), ms_per_page; `regions`: n_truth, n_found, recall_iou50,
+        precision_iou50, per_source, of the pages that `auto` keeps; `ms_per_page` of `auto`,
+        file reading left out. Ratios over nothing are None.
 
     Raises:
         LabelsError: The file or one of its rows or images cannot be used.
     """
-    sigma = FilterTally()
+    sigma, auto, regions = FilterTally(), FilterTally(), RegionTally()
     for page in iter_labelled_pages(labels):
         grey = read_grey(page.path)
-        sigma.add(page, lambda grey=grey: judge_by_sigma(grey, min_sigma))  # type: ignore[misc]
-    figures = sigma.figures()
-    return {"sigma": figures, "ms_per_page": figures["ms_per_page"]}
-
-
-def judge_by_sigma(grey: Grey, min_sigma: float) -> tuple[bool, float]:
-    """Apply the article's rule to a page image.
-
-    Returns:
-        Whether the page is kept, and its sigma at 144 dpi.
-    """
-    sigma = page_sigma(grey)
-    return sigma > min_sigma, sigma
+        contrast = _timed(sigma, page_sigma, grey)
+        sigma.rows.append((page, Judgement(page.illustrated, contrast > min_sigma, contrast)))
+        verdict = _timed(auto, judge_page, grey)
+        kept = verdict.score >= min_score
+        auto.rows.append((page, Judgement(page.illustrated, kept, verdict.score)))
+        regions.add(page, _boxes_as_fractions(verdict, grey) if kept else ())
+    figures = auto.figures()
+    return {
+        "auto": figures,
+        "sigma": sigma.figures(),
+        "regions": regions.figures(),
+        "ms_per_page": figures["ms_per_page"],
+    }
 
 
 def page_sigma(grey: Grey) -> float:
@@ -130,97 +129,37 @@ def page_sigma(grey: Grey) -> float:
     return float(cv2.resize(grey, size, interpolation=how).std())
 
 
-def iter_labelled_pages(labels: Path) -> Iterator[LabelledPage]:
-    """Read the label file row by row.
-
-    Raises:
-        LabelsError: It is missing, is no such CSV, has no rows, or a row is wrong.
-    """
-    try:
-        with labels.open(newline="", encoding="utf-8-sig") as stream:
-            rows = csv.DictReader(stream)
-            missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
-            if missing:
-                raise LabelsError(
-                    f"{labels} lacks the columns {', '.join(missing)}. "
-                    f"The first line must name {', '.join(COLUMNS)}."
-                )
-            empty = True
-            for row in rows:
-                empty = False
-                yield _to_page(row, labels, rows.line_num)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise LabelsError(f"{labels} cannot be read as a CSV file: {error}") from error
-    if empty:
-        raise LabelsError(f"{labels} has no rows below its header.")
+def _timed(tally: FilterTally, judge: Callable[[Grey], Result], grey: Grey) -> Result:
+    start = time.perf_counter()
+    result = judge(grey)
+    tally.seconds += time.perf_counter() - start
+    return result
 
 
-def read_grey(path: Path) -> Grey:
-    """Read a page image as grey.
-
-    Returns:
-        Pixels (H, W), uint8.
-
-    Raises:
-        LabelsError: The file is missing or is no image.
-    """
-    try:
-        with Image.open(path) as image:
-            if not image.has_transparency_data:
-                return np.asarray(image.convert("L"))
-            paper = Image.new("RGBA", image.size, "white")
-            return np.asarray(Image.alpha_composite(paper, image.convert("RGBA")).convert("L"))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise LabelsError(f"The page image {path} cannot be read: {error}") from error
+def _boxes_as_fractions(verdict: PageVerdict, grey: Grey) -> list[Box]:
+    height, width = grey.shape
+    boxes = (found.box for found in verdict.illustrations)
+    return [(x0 / width, y0 / height, x1 / width, y1 / height) for x0, y0, x1, y1 in boxes]
 
 
-def format_evaluation(report: dict[str, Any]) -> str:
-    """Write the report as a table for people: a line for each filter and source."""
-    lines = [f"{'filter':<8} {'source':<24} {'n':>5} {'P':>6} {'R':>6} {'F1':>6} {'AUC':>6} kept"]
-    for name in ("sigma", "auto"):
-        if name in report:
-            groups = {"all": report[name], **report[name]["per_source"]}
-            lines += [_table_line(name, source, figures) for source, figures in groups.items()]
-    lines.append(f"{report['ms_per_page']:.1f} ms a page")
-    return "\n".join(lines)
+def _leave_one_source_out(rows: list[tuple[LabelledPage, Judgement]]) -> dict[str, Any]:
+    """Judge each source with the threshold that is best for all others."""
+    thresholds: dict[str, float] = {}
+    judged = []
+    for source in sorted({page.source for page, _ in rows}):
+        others = [verdict for page, verdict in rows if page.source != source]
+        if not others:
+            return {}
+        thresholds[source] = best_threshold(others)
+        judged += [
+            Judgement(page.illustrated, verdict.score > thresholds[source], verdict.score)
+            for page, verdict in rows
+            if page.source == source
+        ]
+    return {**page_figures(judged), "thresholds": thresholds}
 
 
-def _table_line(name: str, source: str, figures: dict[str, Any]) -> str:
-    cells = (figures[key] for key in ("precision", "recall", "f1", "auc", "kept_share"))
-    shown = " ".join("     -" if cell is None else f"{cell:6.3f}" for cell in cells)
-    return f"{name:<8} {source:<24} {figures['n']:>5} {shown}"
-
-
-def _to_page(row: dict[str, Any], labels: Path, line: int) -> LabelledPage:
-    where = f"{labels}, line {line}"
-    if any(not isinstance(row.get(name), str) for name in COLUMNS):
-        raise LabelsError(f"{where}: expected as many values as there are columns.")
-    if not row["path"] or row["label"] not in LABELS:
-        raise LabelsError(
-            f"{where}: path is {row['path']!r} and label is {row['label']!r}; "
-            f"a label must be one of {', '.join(sorted(LABELS))}."
-        )
-    regions = _to_boxes(row["regions"], where)
-    return LabelledPage(
-        labels.parent / row["path"], row["label"], row["kind"], row["source"], regions
-    )
-
-
-def _to_boxes(text: str, where: str) -> tuple[Box, ...] | None:
-    if not text.strip():
-        return None
-    try:
-        boxes = tuple(
-            (float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in json.loads(text)
-        )
-    except (ValueError, TypeError) as error:
-        raise LabelsError(f"{where}: regions is not a JSON list of boxes: {error}") from error
-    if any(box[0] > box[2] or box[1] > box[3] for box in boxes):
-        raise LabelsError(f"{where}: each region must be [x0, y0, x1, y1], fractions of the page.")
-    return boxes
-
-
-def _grouped(rows: list[tuple[LabelledPage, Judgement]], name: str) -> dict[str, Any]:
+def _figures_by(rows: list[tuple[LabelledPage, Judgement]], name: str) -> dict[str, Any]:
     groups: dict[str, list[Judgement]] = {}
     for page, verdict in rows:
         groups.setdefault(getattr(page, name), []).append(verdict)

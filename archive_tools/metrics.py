@@ -21,6 +21,48 @@ class Judgement:
     score: float
 
 
+@dataclass(slots=True)
+class RegionCounts:
+    """True boxes, boxes found, and how many of them are matched one to one."""
+
+    n_truth: int = 0
+    n_found: int = 0
+    n_matched: int = 0
+
+    def add(self, n_truth: int, n_found: int, n_matched: int) -> None:
+        """Count one more page."""
+        self.n_truth += n_truth
+        self.n_found += n_found
+        self.n_matched += n_matched
+
+    def figures(self) -> dict[str, float | int | None]:
+        """`n_truth`, `n_found`, `recall_iou50`, `precision_iou50`; a ratio over nothing is None."""
+        return {
+            "n_truth": self.n_truth,
+            "n_found": self.n_found,
+            "recall_iou50": _ratio(self.n_matched, self.n_truth),
+            "precision_iou50": _ratio(self.n_matched, self.n_found),
+        }
+
+
+def best_threshold(judgements: Sequence[Judgement]) -> float:
+    """The score above which keeping pages gives the best F1; the lowest of equals.
+
+    Thresholds lie halfway between neighbouring scores, or below all of them.
+    """
+    ranked = sorted(judgements, key=lambda judgement: judgement.score)
+    illustrated = hits = sum(judgement.illustrated for judgement in ranked)
+    below = ranked[0].score - 2.0
+    best, best_f1 = below, -1.0
+    for dropped, judgement in enumerate(ranked):
+        f1 = 2 * hits / (len(ranked) - dropped + illustrated)
+        if judgement.score > below and f1 > best_f1:
+            best, best_f1 = (below + judgement.score) / 2, f1
+        below = judgement.score
+        hits -= judgement.illustrated
+    return best
+
+
 def rank_auc(judgements: Sequence[Judgement]) -> float | None:
     """Chance that an illustrated page scores above another page; a tie counts half.
 

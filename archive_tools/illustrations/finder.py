@@ -32,6 +32,8 @@ from archive_tools.illustrations.strokes import find_drawing
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
 LEAST_AREA_LETTERS = 80
 LEAST_AREA_SHARE = 0.012
+# A page is kept when its pictures cover this share of it, the scanner's frame left out.
+DEFAULT_MIN_SCORE = 0.015
 # Below this nothing on a page can be told apart.
 SMALLEST_SIDE_PX = 48
 # A page with fewer letters in text lines than this is no text page.

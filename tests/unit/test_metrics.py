@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive_tools.metrics import Judgement, count_matches, overlap, page_figures, rank_auc
+from archive_tools.metrics import (
+    Judgement,
+    best_threshold,
+    count_matches,
+    overlap,
+    page_figures,
+    rank_auc,
+)
 
 judgements = st.lists(
     st.builds(Judgement, st.booleans(), st.booleans(), st.integers(0, 5).map(float)), max_size=25
@@ -52,3 +59,12 @@ def test_one_found_box_cannot_serve_two_true_boxes():
 def test_overlap_of_boxes_that_only_touch_is_zero():
     assert overlap((0, 0, 5, 5), (5, 0, 9, 5)) == 0
     assert overlap((0, 0, 4, 4), (2, 0, 6, 4)) == pytest.approx(1 / 3)
+
+
+@given(judgements.filter(bool), st.floats(-1, 6))
+def test_no_threshold_beats_the_best_one(pages, other):
+    def f1(threshold):
+        cut = [Judgement(page.illustrated, page.score > threshold, page.score) for page in pages]
+        return page_figures(cut)["f1"] or 0.0
+
+    assert f1(best_threshold(pages)) >= f1(other)
