@@ -70,8 +70,8 @@ def _report(served: ServedApp, photo: Path, options: argparse.Namespace) -> int:
         print(
             f"| {count} | {at_once} | {len(burst.latencies_s)} "
             f"| {statistics.median(burst.latencies_s):.2f} | {max(burst.latencies_s):.2f} "
-            f"| {cpu_s:.2f} | {burst.peak_mb:.0f} | {kept_mb:+.0f} | {after.threads - before.threads:+d} "
-            f"| {after.files - before.files:+d} |",
+            f"| {cpu_s:.2f} | {burst.peak_mb:.0f} | {kept_mb:+.0f} "
+            f"| {after.threads - before.threads:+d} | {after.files - before.files:+d} |",
             flush=True,
         )
         is_good = is_good and not burst.failed and kept_mb < KEPT_LIMIT_MB
