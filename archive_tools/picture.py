@@ -58,9 +58,8 @@ def make_record(
         page_width=width,
         page_height=height,
         phash=duplicates.perceptual_hash(picture),
-        signatures=(
-            duplicates.picture_signatures(finished.pixels) if config.wants_signatures else ()
-        ),
+        # Of the page as it was scanned: a step may do a little more to one copy than to another.
+        signatures=duplicates.picture_signatures(pixels) if config.wants_signatures else (),
         sharpness=sharpness,
         finishing=steps,
         flags=quality.flag(sharpness) if config.finishing.is_on else "",

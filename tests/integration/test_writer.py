@@ -607,4 +607,4 @@ class TestMemory:
             finally:
                 tracemalloc.stop()
         assert growth_bytes < 20_000  # 50 bytes a page; its two entries in zipfile take 800
-        assert finish_bytes < 300_000
+        assert finish_bytes < 600_000  # a few images and rows are read back at a time
