@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,6 +170,31 @@ def test_progress_states_page_counts(client: Client, tmp_path: Path) -> None:
     progress = [report for _, report in build_dataset(client, source)[:-1]]
     assert progress
     assert any("16" in json.dumps(entry) for entry in progress), progress[:3]
+
+
+def test_triage_answers_while_datasets_are_built(
+    client: Client, photo: Path, tmp_path: Path
+) -> None:
+    kinds = ["engraving", "text"] * 6
+    sources = [write_pdf(tmp_path / f"{seed}.pdf", kinds, seed=seed) for seed in (100, 200)]
+    jobs = [
+        client.submit(files=[handle_file(str(source))], filter="sigma", api_name="/build_dataset")
+        for source in sources
+    ]
+    check_report(triage(client, photo))
+    reports = [wait_for_answers(job)[-1][1] for job in jobs]
+    assert [count_pages(report) for report in reports] == [(12, 6, 6, 0)] * 2
+
+
+def test_odd_file_names(client: Client, tmp_path: Path) -> None:
+    name = "Das Rind Nº 7, 1893 & Co (2).PDF"
+    source = write_pdf(tmp_path / name, ["engraving"])
+    out, report = build_dataset(client, source, filter="sigma")[-1]
+    assert report["status"] == "success"
+    with zipfile.ZipFile(out) as archive:
+        row = json.loads(archive.read("train/metadata.jsonl").splitlines()[0])
+        assert all(re.fullmatch(r"[\w./-]+", entry, re.A) for entry in archive.namelist())
+    assert "1893" in row["source_file"]
 
 
 def test_api_and_command_line_give_the_same_bytes(client: Client, tmp_path: Path) -> None:

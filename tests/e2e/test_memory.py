@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from gradio_client import Client, handle_file
 
@@ -14,9 +15,9 @@ from tests.served_app import ServedApp, serve_app
 
 pytestmark = pytest.mark.e2e
 
-# The model takes 14 MB in single precision: one kept by each of eight requests would be 110 MB.
+# The model takes 14 MB in single precision: one kept by each of six requests would be 84 MB.
 TOLERANCE_MB = 40
-TRIAGE_REQUESTS = 8
+TRIAGE_REQUESTS = 6
 SETTLE_S = 20.0
 
 
@@ -92,6 +93,31 @@ def test_memory_files_and_processes_return_after_an_archive_run(
     assert wait_until(lambda: quiet_app.measure_resident_mb() < baseline_mb + TOLERANCE_MB), (
         f"{baseline_mb:.0f} MB before, {quiet_app.measure_resident_mb():.0f} MB after"
     )
+
+
+def test_workers_never_load_the_page_or_the_model(
+    quiet_app: ServedApp, client: Client, tmp_path: Path
+) -> None:
+    source = write_pdf(tmp_path / "watched.pdf", ["engraving"] * 30, seed=300)
+    job = client.submit(files=[handle_file(str(source))], api_name="/build_dataset")
+    seen: set[int] = set()
+    while not job.done():
+        for child in quiet_app.list_children():
+            mapped = list_mapped_files(child)
+            seen.add(child.pid)
+            for library in ("torch", "gradio", "pydantic_core", "spaces"):
+                assert not [path for path in mapped if f"/{library}/" in path]
+        time.sleep(0.1)
+    assert job.result()[1]["pages_seen"] == 30
+    assert seen, "pages are rendered outside the server's own process"
+
+
+def list_mapped_files(process: psutil.Process) -> list[str]:
+    """Return the files that a process has mapped, its libraries among them; none when it ended."""
+    try:
+        return [entry.path for entry in process.memory_maps()]
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return []
 
 
 def test_cancelled_run_leaves_nothing(quiet_app: ServedApp, client: Client, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from gradio_client import Client, handle_file
 
@@ -254,6 +255,28 @@ def test_a_visitor_who_leaves_during_gpu_work_leaves_nothing(
         assert wait_until(lambda: bool(service.find("/allow")))
     assert wait_until(lambda: bool(service.find("/release")))
     assert service.find("/release")[0]["fail"] == "false"
+
+
+def test_workers_that_come_and_go_leave_no_thread_or_file(
+    space: Space, service: DeviceService, photo: Path
+) -> None:
+    def measure_without_workers() -> tuple[int, int]:
+        service.evict()
+        assert wait_until(lambda: not space.app.list_children())
+        server = psutil.Process(space.app.pid)
+        return server.num_threads(), server.num_fds()
+
+    triage(space.anonymous, photo)
+    threads, files = measure_without_workers()
+    for mode in ["ok", "killed", "cuda-full", "no-cuda"] * 4:
+        service.mode = mode
+        triage(space.anonymous, photo)
+    service.mode = "ok"
+    triage(space.anonymous, photo)
+    threads_after, files_after = measure_without_workers()
+    # A worker has two pipes and a thread that waits for its end: 16 of them would show.
+    assert threads_after <= threads + 8
+    assert files_after <= files + 8
 
 
 def test_many_visitors_at_once_on_every_ending(

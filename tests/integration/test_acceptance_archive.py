@@ -1,6 +1,7 @@
 """`python -m archive_tools` judged from outside: its ZIP, its streams and its exit status."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -269,6 +270,23 @@ def test_a_folder_is_a_source(scans: Path, tmp_path: Path) -> None:
     )
     assert ended.status == 0, ended.stderr
     assert count_pages(ended.read_json()) == (9, 4, 5, 0)
+
+
+def test_two_files_of_one_name_stay_apart(tmp_path: Path) -> None:
+    sources = []
+    for seed, folder in ((500, "january"), (600, "february")):
+        (tmp_path / folder).mkdir()
+        sources.append(write_pdf(tmp_path / folder / "scan.pdf", ["engraving"] * 2, seed=seed))
+    out = tmp_path / "d.zip"
+    ended = run_command("archive_tools", "build", *sources, "--out", out, *SIGMA, "--json")
+    assert count_pages(ended.read_json()) == (4, 4, 0, 0)
+    with zipfile.ZipFile(out) as archive:
+        rows = read_rows(archive)
+        assert len({row["file_name"] for row in rows}) == 4
+        assert [row["source_sha256"] for row in rows] == [
+            hashlib.sha256(source.read_bytes()).hexdigest() for source in sources for _ in range(2)
+        ]
+        assert len(read_pages(archive)) == 4
 
 
 def test_filter_none_with_trigger_and_crop(scans: Path, tmp_path: Path) -> None:
