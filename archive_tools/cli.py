@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import ArchiveToolsError
+from archive_tools.hub import check_hub, push_dataset
 from archive_tools.picture_options import add_picture_options, read_picture_options
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
@@ -76,6 +77,8 @@ def run_build(options: argparse.Namespace) -> int:
         The exit status.
     """
     run = RunOptions(options.workers, options.resume, _limits(options), keep_partial=True)
+    if options.push_to_hub:
+        check_hub(options.push_to_hub)
     sources = [Path(source) for source in options.sources]
     steps = build_dataset(sources, options.out, _config(options), run)
     report: RunReport | None = None
@@ -87,6 +90,8 @@ def run_build(options: argparse.Namespace) -> int:
                 line.show(step)
     assert report is not None
     print_failures(report, sys.stderr)
+    if options.push_to_hub and report.out is not None:
+        _push(report.out, options.push_to_hub)
     _print_json(report.to_json()) if options.json else print(summarise(report))
     return _status(report)
 
@@ -139,6 +144,11 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     _add_sources(parser)
     add_picture_options(parser)
     parser.add_argument(
+        "--push-to-hub",
+        metavar="USER/NAME",
+        help="then send the dataset to this Hugging Face repository (token from HF_TOKEN)",
+    )
+    parser.add_argument(
         "--resume", action="store_true", help="continue the stopped or killed run of this --out"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -147,6 +157,16 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         when_stopped="Stopped. Finished pages are kept beside --out: give the same command with "
         "--resume to go on.",
     )
+
+
+def _push(dataset: Path, repository: str) -> None:
+    """Send a dataset to the Hub and say where it is."""
+
+    def tell(sent: int) -> None:
+        print(f"\r{sent} files sent", end="", file=sys.stderr, flush=True)
+
+    address = push_dataset(dataset, repository, tell)
+    print(f"\nSent to {address}", file=sys.stderr)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:

@@ -156,6 +156,11 @@ class DatasetConfig:
         """Whether near-duplicates must be known: to drop them, or to keep them in one split."""
         return self.dedupe or self.validation_share > 0
 
+    @property
+    def wants_text(self) -> bool:
+        """Whether captions have text of the page in them."""
+        return "{text}" in self.caption
+
     def to_json(self) -> dict[str, Any]:
         """Return the options for the report; the password is left out."""
         options = asdict(self)

@@ -9,6 +9,7 @@ ArchiveToolsError
 ├── LabelsError               a label file for `evaluate` cannot be used
 ├── WorkerStartError          no worker process can be started on this machine
 ├── PageError                 one page cannot be done; the worker turns it into a record
+├── HubError                  the finished dataset cannot be sent to the Hub
 └── DatasetWriteError         the dataset cannot be written (disk full, no permission)
 
 A page that fails ends as a record (`PageOutcome.FAILED`): `PageError` never leaves the worker.
@@ -53,3 +54,7 @@ class DatasetWriteError(ArchiveToolsError):
 
 class LabelsError(ArchiveToolsError):
     """The label file, one of its rows or one of its images cannot be used."""
+
+
+class HubError(ArchiveToolsError):
+    """The finished dataset cannot be sent to the Hub; the message says what is there already."""

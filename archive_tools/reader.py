@@ -38,6 +38,10 @@ _LONGEST_SIDE_PT = 100_000.0
 """35 metres. Nobody scans that: a page that says so is damaged or hostile."""
 
 _UI_LAYER_OFF = 2
+
+# A caption lies within a line or two of its picture.
+_NEAR_SHARE = 0.04
+_MOST_TEXT_CHARACTERS = 1_000
 _PLAIN_SPACES = ("DeviceGray", "DeviceRGB")
 
 # MuPDF renders what it can of a damaged page and only warns; half a picture must not get into a
@@ -82,6 +86,26 @@ class PdfPage:
     def picture_codecs(self) -> tuple[str, ...]:
         """Filters of the pictures that the page may draw, such as `JPXDecode`."""
         return tuple(picture[8] for picture in self._page.get_images(full=True))
+
+    def read_text(self, box: tuple[float, float, float, float]) -> str:
+        """Return the text of the page's text layer in a part of it and close by.
+
+        Args:
+            box: The part, x0, y0, x1, y1 as shares of the upright page, 0 to 1.
+
+        Returns:
+            The text as it stands there, cut off where it is long; empty where there is none.
+        """
+        near = _NEAR_SHARE
+        clip = pymupdf.Rect(
+            (box[0] - near) * self.width_pt,
+            (box[1] - near) * self.height_pt,
+            (box[2] + near) * self.width_pt,
+            (box[3] + near) * self.height_pt,
+        )
+        # Text lies in the page's own space, before its rotation.
+        text = self._page.get_text("text", clip=clip * self._page.derotation_matrix)
+        return str(text)[:_MOST_TEXT_CHARACTERS]
 
     def find_scan(self) -> Scan | None:
         """Return the one picture that the page consists of, where that is proven."""

@@ -9,6 +9,7 @@ from archive_tools import page_filter
 from archive_tools.config import NO_FINISHING, DatasetConfig, Fit, PageFilter
 from archive_tools.errors import EncryptedPdfError, PageError
 from archive_tools.extraction import PageExtractor
+from archive_tools.reader import open_document
 from archive_tools.schema import PageOutcome, PageTask
 from tests import pdf_fixtures
 
@@ -149,3 +150,27 @@ def _article_picture(content):
 
 def _thumbnail(picture):
     return np.asarray(picture.resize((64, 64), Image.Resampling.BOX)).astype(int)
+
+
+@pytest.mark.parametrize("angle", [0, 90, 180, 270])
+def test_text_of_the_page_is_read_only_when_a_caption_wants_it(extract, angle):
+    with pymupdf.open(stream=pdf_fixtures.born_digital(), filetype="pdf") as document:
+        document[0].set_rotation(angle)
+        content = document.tobytes()
+    (without,) = extract(content, filter=PageFilter.NONE).records
+    (record,) = extract(content, filter=PageFilter.NONE, caption="{trigger}, {text}").records
+    assert without.text == ""
+    assert record.text.startswith("Typeset text, not a scan.")
+    assert len(record.text) <= 1000
+
+
+def test_the_text_is_that_near_the_picture(tmp_path):
+    path = tmp_path / "typeset.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page(width=400, height=600)
+        page.insert_text((40, 60), "far above")
+        page.insert_text((40, 400), "beside")
+        document.save(path)
+    with open_document(path) as opened, opened.open_page(0) as page:
+        assert page.read_text((0, 0.6, 1, 0.7)).split() == ["beside"]
+        assert page.read_text((0, 0, 1, 1)).split() == ["far", "above", "beside"]

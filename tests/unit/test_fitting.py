@@ -113,3 +113,48 @@ def test_a_cut_keeps_the_illustration_and_not_the_ink() -> None:
 def test_boxes_may_reach_beyond_the_trimmed_page() -> None:
     window = find_window(draw_two_parts(), (1, 1), [(-50, -80, 300, 90)])
     assert 0 <= window[1] <= window[3] <= 1600
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    size=st.tuples(st.integers(1, 700), st.integers(1, 700)),
+    fit=st.sampled_from(Fit),
+    side_px=st.integers(64, 256),
+    upscale=st.booleans(),
+)
+def test_every_fit_gives_its_size_and_a_box_inside_the_page(
+    size: tuple[int, int], fit: Fit, side_px: int, upscale: bool
+) -> None:
+    width, height = size
+    page = np.full((height, width, 3), 90, dtype=np.uint8)
+    config = DatasetConfig(fit=fit, size_px=side_px, upscale=upscale)
+    picture, (x0, y0, x1, y1) = fit_picture(page, config)
+    if fit is not Fit.BUCKET:
+        assert picture.shape == (side_px, side_px, 3)
+    assert 0 <= x0 < x1 <= width
+    assert 0 <= y0 < y1 <= height
+
+
+def test_square_pads_with_paper() -> None:
+    page = np.full((840, 600, 3), PAPER, dtype=np.uint8)
+    picture, box = fit_picture(page, DatasetConfig(size_px=420))
+    assert box == (0, 0, 600, 840)
+    np.testing.assert_array_equal(picture[:, :55], np.broadcast_to(PAPER, (420, 55, 3)))
+
+
+@pytest.mark.parametrize(
+    ("ink_box", "window"),
+    [
+        ((60, 0, 240, 100), (0, 0, 300, 300)),
+        ((60, 350, 240, 420), (0, 120, 300, 420)),
+        ((0, 0, 0, 0), (0, 60, 300, 360)),
+    ],
+    ids=["ink above", "ink below", "blank: the middle"],
+)
+def test_window_moves_to_the_ink(
+    ink_box: tuple[int, int, int, int], window: tuple[int, int, int, int]
+) -> None:
+    page = np.full((420, 300, 3), PAPER, dtype=np.uint8)
+    x0, y0, x1, y1 = ink_box
+    page[y0:y1, x0:x1] = (40, 30, 30)
+    assert np.abs(np.subtract(find_window(page, (1, 1)), window)).max() <= 4
