@@ -1,12 +1,14 @@
 """Chooses for each page of a document the cheapest view that shows the same as MuPDF."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
+from archive_tools.apart import ask_apart
 from archive_tools.errors import PageError
 from archive_tools.page_views import PageView, PdfiumView, RenderedView, ScanView
 from archive_tools.reader import PdfDocument, PdfPage
@@ -15,6 +17,7 @@ from archive_tools.scan_finder import JPEG_2000
 from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
+Reopen = Callable[[], AbstractContextManager["ViewChooser"]]
 
 _GUARD_ZOOM = 0.25
 _GUARD_SIDE_PX = 32
@@ -33,17 +36,28 @@ class ViewChooser:
     but the document: the same page gives the same picture in whichever worker it lands.
     """
 
-    def __init__(self, document: PdfDocument, renderer: SecondRenderer, min_sigma: float) -> None:
+    def __init__(
+        self,
+        document: PdfDocument,
+        renderer: SecondRenderer,
+        min_sigma: float,
+        reopen: Reopen,
+        check_limit_s: float,
+    ) -> None:
         """Look at a document.
 
         Args:
             document: The document, open in MuPDF.
             renderer: The same file for PDFium.
             min_sigma: Pages at or below it are dropped; minus infinity where none is.
+            reopen: Opens the same document once more.
+            check_limit_s: Seconds for each check on pages other than the one at hand.
         """
         self.document = document
         self._renderer = renderer
         self._min_sigma = min_sigma
+        self._reopen = reopen
+        self._check_limit_s = check_limit_s
         self._trusts_scans: bool | None = None
         self._trusts_pdfium: bool | None = None
 
@@ -55,15 +69,48 @@ class ViewChooser:
             zoom: Pixels per point that a kept page needs.
         """
         if self._trusts_scans is None:
-            self._trusts_scans = self._passes_guard(self._open_scan)
+            self._trusts_scans = self._ask_apart(ViewChooser.trusts_scans)
         if self._trusts_scans:
-            scan = self._open_scan(page, zoom, self._glances_pay)
+            scan = self._open_scan(page, zoom, self._glances)
             if scan is not None:
                 return scan
         if self._trusts_pdfium is None:
-            self._trusts_pdfium = self._passes_guard(self._open_pdfium)
+            self._trusts_pdfium = self._ask_apart(ViewChooser.trusts_pdfium)
         view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
         return view or RenderedView(page)
+
+    def trusts_scans(self) -> bool:
+        """Whether decoding the one picture of a page shows what MuPDF shows."""
+        return self._passes_guard(self._open_scan)
+
+    def trusts_pdfium(self) -> bool:
+        """Whether PDFium shows what MuPDF shows."""
+        return self._passes_guard(self._open_pdfium)
+
+    def glances_pay(self) -> bool:
+        """Whether a glance would drop most pages of the document.
+
+        A glance at a JPEG costs two thirds of a fine look. It pays where more than half of the
+        pages need nothing else, which a few pages from all over the document tell.
+        """
+        count = self.document.page_count
+        sample = [
+            count * (2 * place + 1) // (2 * _GLANCE_SAMPLE) for place in range(_GLANCE_SAMPLE)
+        ]
+        dropped = sum(self._is_dropped_at_a_glance(page_index) for page_index in sample)
+        return dropped > _GLANCE_SAMPLE / 2
+
+    def _ask_apart(self, check: Callable[["ViewChooser"], bool]) -> bool:
+        """Check the document in a process of its own: it looks at pages that may be hostile.
+
+        A page must cost only itself, and here another page is at hand.
+        """
+
+        def question() -> bool:
+            with self._reopen() as other:
+                return check(other)
+
+        return ask_apart(question, self._check_limit_s)
 
     def _open_scan(self, page: PdfPage, zoom: float, glances: bool = False) -> ScanView | None:
         """Return the page as its one picture, where it is proven to be no more than that."""
@@ -84,20 +131,10 @@ class ViewChooser:
         return PdfiumView(page, self._renderer) if is_faster else None
 
     @cached_property
-    def _glances_pay(self) -> bool:
-        """Whether a glance would drop most pages of the document.
-
-        A glance at a JPEG costs two thirds of a fine look. It pays where more than half of the
-        pages need nothing else, which a few pages from all over the document tell.
-        """
-        count = self.document.page_count
-        if count < _GLANCE_LEAST_PAGES or self._min_sigma < 0:
-            return False
-        sample = [
-            count * (2 * place + 1) // (2 * _GLANCE_SAMPLE) for place in range(_GLANCE_SAMPLE)
-        ]
-        dropped = sum(self._is_dropped_at_a_glance(page_index) for page_index in sample)
-        return dropped > _GLANCE_SAMPLE / 2
+    def _glances(self) -> bool:
+        """Whether pages of this document get a glance before a look."""
+        is_long = self.document.page_count >= _GLANCE_LEAST_PAGES
+        return is_long and self._min_sigma >= 0 and self._ask_apart(ViewChooser.glances_pay)
 
     def _is_dropped_at_a_glance(self, page_index: int) -> bool:
         """Return whether a coarse look is enough to drop a page."""

@@ -46,7 +46,7 @@ class TaskRunner:
         """
         self._config = config
         self._limits = limits
-        self._extractor = PageExtractor(config)
+        self._extractor = PageExtractor(config, limits)
 
     def run(self, task: Task) -> Reply:
         """Work on one task.

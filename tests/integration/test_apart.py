@@ -1,0 +1,52 @@
+"""Checks in a process of their own, and the page that needs them."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archive_tools.apart import ask_apart
+from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
+from archive_tools.pipeline import build_dataset
+from archive_tools.schema import RunReport
+from tests.hostile_pdfs import endless_page
+
+
+def crash() -> bool:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return True
+
+
+def hang() -> bool:
+    time.sleep(3600)
+    return True
+
+
+def fail() -> bool:
+    raise ValueError("broken")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [(lambda: True, True), (lambda: False, False), (crash, False), (hang, False), (fail, False)],
+    ids=["yes", "no", "crash", "hang", "exception"],
+)
+def test_only_a_yes_is_a_yes(question: Callable[[], bool], answer: bool) -> None:
+    assert ask_apart(question, limit_s=2.0) is answer
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no child is left
+
+
+def test_an_endless_page_in_the_middle_costs_only_itself(tmp_path: Path) -> None:
+    source = tmp_path / "endless.pdf"
+    source.write_bytes(endless_page(pages_before=1, pages_after=1))
+    run = RunOptions(workers=1, limits=WorkerLimits(page_time_s=15))
+    *_, report = build_dataset(
+        [source], tmp_path / "out.zip", DatasetConfig(filter=PageFilter.NONE, dedupe=False), run
+    )
+    assert isinstance(report, RunReport)
+    assert [failure.page_number for failure in report.page_failures] == [2]
+    assert report.pages.failed == 1
