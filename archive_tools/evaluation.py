@@ -92,7 +92,7 @@ def evaluate_labels(
         `auto` and `sigma`: n, precision, recall, f1, auc, kept_share, reduction, per_source,
         per_kind, per_label, ornaments, leave_one_source_out (the same with thresholds fitted on
         the other sources), ms_per_page; `regions`: n_truth, n_found, recall_iou50,
-        precision_iou50, per_source, of the pages that `auto` keeps; `ms_per_page` of `auto`,
+        precision_iou50, per_source, of the pages that `auto` keeps; `ms_per_page` of `auto`: CPU time,
         file reading left out. Ratios over nothing are None.
 
     Raises:
@@ -130,9 +130,9 @@ def page_sigma(grey: Grey) -> float:
 
 
 def _timed(tally: FilterTally, judge: Callable[[Grey], Result], grey: Grey) -> Result:
-    start = time.perf_counter()
+    start = time.process_time()
     result = judge(grey)
-    tally.seconds += time.perf_counter() - start
+    tally.seconds += time.process_time() - start
     return result
 
 
