@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TorchDevice = Literal["cpu", "cuda"]
 # Bounds the memory of a request with many photos; larger batches are no faster on two cores.
 BATCH_SIZE = 8
+# A full collection of garbage takes about as long as a triage: now and then, not each time.
+FULL_COLLECTION_EVERY = 8
 
 # What the libraries raise over a model folder in which something is missing or does not fit.
 _BROKEN_MODEL = (OSError, ValueError, LookupError, AttributeError, TypeError, RuntimeError)
@@ -47,11 +49,15 @@ class _FrozenHeap:
         """Start with no open model."""
         self._lock = threading.Lock()
         self._open_models = 0
+        self._thaws = 0
 
     def __enter__(self) -> None:
         """Freeze before the first model is loaded."""
         with self._lock:
             if self._open_models == 0:
+                # Young garbage first: frozen, it would become old and stay. The sockets and pipes
+                # of GPU calls hang on it.
+                gc.collect(1)
                 gc.freeze()
             self._open_models += 1
 
@@ -61,6 +67,9 @@ class _FrozenHeap:
             self._open_models -= 1
             if self._open_models == 0:
                 gc.unfreeze()
+                self._thaws += 1
+                if self._thaws % FULL_COLLECTION_EVERY == 0:
+                    gc.collect()
 
 
 _HEAP = _FrozenHeap()

@@ -9,6 +9,7 @@ import logging
 import math
 import os
 import threading
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -118,6 +119,9 @@ def classify(photos: Pixels, spec: ModelSpec) -> Classification:
             raise VisitorLeftError(message) from error
         _LOG.warning("No GPU (%s: %s); the CPU answers.", type(error).__name__, error)
         reason = failure_in_plain_words(error)
+        # The package's frame and its error hold each other, and with them the pipes of the worker:
+        # without this they would stay open until Python looks for cycles among old objects.
+        traceback.clear_frames(error.__traceback__)
     return _classify_on_cpu(photos, spec, f"No GPU for this request: {reason}.")
 
 

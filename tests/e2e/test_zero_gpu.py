@@ -268,15 +268,16 @@ def test_workers_that_come_and_go_leave_no_thread_or_file(
 
     triage(space.anonymous, photo)
     threads, files = measure_without_workers()
-    for mode in ["ok", "killed", "cuda-full", "no-cuda"] * 4:
+    for mode in ["ok", "killed", "cuda-full", "no-cuda"] * 8:
         service.mode = mode
         triage(space.anonymous, photo)
     service.mode = "ok"
     triage(space.anonymous, photo)
     threads_after, files_after = measure_without_workers()
-    # A worker has two pipes and a thread that waits for its end: 16 of them would show.
+    # A worker has two pipes and a thread that waits for its end. Some are in cycles until the
+    # collector comes by, every eight models: 32 workers for ever would be 64 to 128 files.
     assert threads_after <= threads + 8
-    assert files_after <= files + 8
+    assert files_after <= files + 36
 
 
 def test_many_visitors_at_once_on_every_ending(
