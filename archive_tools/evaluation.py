@@ -92,8 +92,8 @@ def evaluate_labels(
         `auto` and `sigma`: n, precision, recall, f1, auc, kept_share, reduction, per_source,
         per_kind, per_label, ornaments, leave_one_source_out (the same with thresholds fitted on
         the other sources), ms_per_page; `regions`: n_truth, n_found, recall_iou50,
-        precision_iou50, per_source, of the pages that `auto` keeps; `ms_per_page` of `auto`: CPU time,
-        file reading left out. Ratios over nothing are None.
+        precision_iou50, per_source, of the pages that `auto` keeps; `ms_per_page`: CPU time of
+        `auto`, file reading left out. Ratios over nothing are None.
 
     Raises:
         LabelsError: The file or one of its rows or images cannot be used.

@@ -27,6 +27,7 @@ from archive_tools.illustrations.paper import (
 )
 from archive_tools.illustrations.rejection import reject
 from archive_tools.illustrations.skew import bring_back, estimate_skew, level_page
+from archive_tools.illustrations.spread import find_gutter
 from archive_tools.illustrations.strokes import find_drawing
 
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
@@ -63,13 +64,16 @@ class PageVerdict:
         illustrations: Its pictures from top to bottom; they do not overlap.
         score: The share of the page that they cover, 0 to 1.
         faint: Whether the picture is a faint drawing, found by its strokes.
-        traits: What was noticed of the scan: negative, sideways, skewed, scanner frame.
+        gutter_x: Where a two-page spread parts, in pixels of the page as given; None for a single
+            page, and where a picture crosses the gutter.
+        traits: What was noticed of the scan: negative, sideways, skewed, frame, two pages.
         reason: All this in a few words.
     """
 
     illustrations: tuple[Illustration, ...]
     score: float
     faint: bool
+    gutter_x: int | None
     traits: tuple[str, ...]
     reason: str
 
@@ -133,16 +137,19 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
         The verdict; its boxes are in pixels of `grey`.
     """
     if min(grey.shape) < SMALLEST_SIDE_PX:
-        return PageVerdict((), 0.0, False, (), "too small to tell")
+        return PageVerdict((), 0.0, False, None, (), "too small to tell")
     small, scale = shrink(grey, WORKING_PIXELS)
     reading = _read_page(small)
     boxes = _find_pictures(reading, least_area_share)
     faint = False
     if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
         boxes, faint = [drawing.box], True
-    boxes = _bring_all_back(boxes, reading)
+    gutter = find_gutter(reading.page, reading.marks, boxes)
     size = (grey.shape[1], grey.shape[0])
-    return _verdict([enlarge(box, scale, size) for box in boxes], reading, scale, faint)
+    on_page = [enlarge(box, scale, size) for box in _bring_all_back(boxes, reading)]
+    gutter_x = None if gutter is None else min(size[0] - 1, round(gutter / scale))
+    page_pixels = reading.page.page_pixels / scale**2
+    return _verdict(on_page, page_pixels, gutter_x, faint, reading)
 
 
 def _read_page(small: Grey) -> Reading:
@@ -252,14 +259,14 @@ def _faint_ink(page: InkPage) -> tuple[npt.NDArray[np.uint8], float]:
     return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
 
 
-def _verdict(boxes: list[PixelBox], reading: Reading, scale: float, faint: bool) -> PageVerdict:
-    page_pixels = max(1.0, reading.page.page_pixels / scale**2)
+def _verdict(
+    boxes: list[PixelBox], page_pixels: float, gutter_x: int | None, faint: bool, reading: Reading
+) -> PageVerdict:
     pictures = tuple(Illustration(box, min(1.0, area(box) / page_pixels)) for box in boxes)
     score = min(1.0, sum(picture.score for picture in pictures))
-    found = _describe(pictures, score, faint)
-    return PageVerdict(
-        pictures, score, faint, reading.traits(), "; ".join([found, *reading.traits()])
-    )
+    traits = reading.traits() + (() if gutter_x is None else ("two pages",))
+    reason = "; ".join([_describe(pictures, score, faint), *traits])
+    return PageVerdict(pictures, score, faint, gutter_x, traits, reason)
 
 
 def _describe(pictures: tuple[Illustration, ...], score: float, faint: bool) -> str:

@@ -255,3 +255,36 @@ def test_a_dark_picture_to_the_page_edge_is_no_frame():
     assert find_frame(page_map).sum() == 0
     page_map[:, 6:60] = 230
     assert find_frame(page_map)[:, :6].all()
+
+
+def spread(gutter_x, fold=0):
+    """Two pages side by side, the right one with an engraving; `fold` darkens the gutter."""
+    page = np.full((HEIGHT, 2 * WIDTH), 235, np.uint8)
+    page[:, :WIDTH] = text_page()
+    page[:, WIDTH:] = mixed_page()
+    page = np.roll(page, gutter_x - WIDTH, axis=1)
+    page[:, gutter_x - 12 : gutter_x + 12] -= fold
+    return page
+
+
+@pytest.mark.parametrize("gutter_x", [WIDTH - 120, WIDTH, WIDTH + 50])
+@pytest.mark.parametrize("fold", [0, 60])
+def test_the_gutter_of_a_spread_is_found_where_it_is(gutter_x, fold):
+    verdict = judge_page(spread(gutter_x, fold))
+    assert verdict.gutter_x == pytest.approx(gutter_x, abs=60)
+    assert "two pages" in verdict.traits
+
+
+def test_a_picture_across_the_gutter_keeps_the_spread_whole():
+    page = spread(WIDTH)
+    draw_engraving(page, (WIDTH - 200, 250, WIDTH + 200, 800))
+    assert judge_page(page).gutter_x is None
+
+
+def test_single_pages_and_columns_have_no_gutter():
+    assert judge_page(text_page()).gutter_x is None
+    page = np.full((HEIGHT, 2 * WIDTH), 235, np.uint8)
+    wide_line = " ".join(WORDS * 3)
+    for y in range(100, HEIGHT - 90, 22):
+        cv2.putText(page, wide_line, (90, y), cv2.FONT_HERSHEY_DUPLEX, 0.5, 30, 1, cv2.LINE_AA)
+    assert judge_page(page).gutter_x is None
