@@ -57,9 +57,10 @@ def _report(served: ServedApp, photo: Path, options: argparse.Namespace) -> int:
     )
     print(f"before the first request: {idle}\nafter {WARM_UP_REQUESTS} requests: {before}\n")
     print(
-        "| requests | at once | answered | median s | max s | peak MB | MB kept | threads | files |"
+        "| requests | at once | answered | median s | max s | CPU s each | peak MB | MB kept "
+        "| threads | files |"
     )
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 10 + "|")
     is_good = not warm.failed
     for count, at_once in ((options.sequential, 1), (options.concurrent, options.concurrent)):
         cpu_before_s = measure_cpu_s(served)
