@@ -198,7 +198,8 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         "--filter",
         choices=[rule.value for rule in PageFilter],
         default=PageFilter.SIGMA.value,
-        help="sigma: keep pages of strong contrast; none: keep all (default: %(default)s)",
+        help="auto: keep pages with illustrations; sigma: keep pages of strong contrast; none: "
+        "keep all (default: %(default)s)",
     )
     parser.add_argument(
         "--min-sigma", type=float, default=45.0, metavar="S", help="default: %(default)s"

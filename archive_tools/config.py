@@ -13,12 +13,23 @@ SLOWEST_READ_BYTES_PER_S = 20_000_000
 DEFAULT_MIN_SIZE_SHARE = 3 / 8
 """384 x 384 px for 1024: at 144 dpi a page of 68 x 68 mm, smaller than any ordinary book's."""
 
+DEFAULT_MIN_REGION_AREA = 0.012
+"""Initials and head-pieces cover less of a page."""
+
 
 class PageFilter(StrEnum):
     """Which rule decides whether a page is kept."""
 
+    AUTO = "auto"
     SIGMA = "sigma"
     NONE = "none"
+
+
+class Content(StrEnum):
+    """What the images of a dataset show."""
+
+    PAGES = "pages"
+    REGIONS = "regions"
 
 
 class Fit(StrEnum):
@@ -79,6 +90,8 @@ class DatasetConfig:
     Attributes:
         filter: The rule that decides whether a page is kept.
         min_sigma: Pages with `gray.std()` above this at 144 dpi are kept by the sigma rule.
+        content: Whole pages, or each illustration cut out.
+        min_region_area: Illustrations that cover less of the page, 0 to 1, are not cut out.
         fit: How a picture is brought to `size_px`.
         size_px: Side of the square images in pixels; buckets have about as many pixels.
         image_format: JPEG or PNG.
@@ -100,6 +113,8 @@ class DatasetConfig:
 
     filter: PageFilter = PageFilter.SIGMA
     min_sigma: float = 45.0
+    content: Content = Content.PAGES
+    min_region_area: float = DEFAULT_MIN_REGION_AREA
     fit: Fit = Fit.SQUARE
     size_px: int = 1024
     image_format: ImageFormat = ImageFormat.JPEG
@@ -126,6 +141,11 @@ class DatasetConfig:
             raise InvalidOptionError(
                 f"min_sigma is {self.min_sigma}, but a grey page's standard deviation lies "
                 "between 0 and 127.5. Choose a number in that range; 45 is the default."
+            )
+        if not 0 <= self.min_region_area <= 1:
+            raise InvalidOptionError(
+                f"min_region_area is {self.min_region_area}. Choose a share of the page, 0 to 1; "
+                f"{DEFAULT_MIN_REGION_AREA:g} leaves ornaments out."
             )
         if not 64 <= self.size_px <= 4096:
             raise InvalidOptionError(

@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from archive_tools import page_filter
-from archive_tools.config import DatasetConfig, Fit, WorkerLimits
-from archive_tools.illustrations import find_illustrations
-from archive_tools.picture import Box, Pixels, Rejection, make_record
+from archive_tools.config import DatasetConfig, WorkerLimits
+from archive_tools.page_judgement import PageJudgement, judge_regions, judge_view
+from archive_tools.page_pictures import Made, PageAtHand, make_pictures, zoom_for_page
+from archive_tools.picture import Rejection
 from archive_tools.process_settings import settle_page_process
-from archive_tools.reader import PdfPage, open_document
-from archive_tools.schema import Decision, PageOutcome, PageResult, PageTask, Purpose, Record
+from archive_tools.reader import open_document
+from archive_tools.schema import PageOutcome, PageResult, PageTask, Purpose, Record
 from archive_tools.second_renderer import SecondRenderer
 from archive_tools.view_chooser import ViewChooser
 
@@ -44,7 +45,7 @@ class PageExtractor:
             task: The file and the page.
 
         Returns:
-            Kept with its record, or dropped with the reason.
+            Kept with its pictures, or dropped with the reason.
 
         Raises:
             SourceError: The file cannot be opened (any more).
@@ -52,32 +53,17 @@ class PageExtractor:
         """
         chooser = self._chooser_at(task.path)
         with chooser.document.open_page(task.page_index) as page:
-            zoom = _zoom_for(page, self._config)
-            view = chooser.choose(page, zoom)
-            decision = page_filter.decide(
-                view.iter_looks(), self._config.filter, self._config.min_sigma
+            view = chooser.choose(page, zoom_for_page(page, self._config))
+            judged = judge_view(view, self._config)
+            if task.purpose is Purpose.JUDGE:
+                return _result(task, page.reference_size, judged)
+            judged = judge_regions(judged, view, self._config)
+            if not judged.decision.keep:
+                return _result(task, page.reference_size, judged)
+            made = make_pictures(
+                PageAtHand(page, view, chooser), judged, self._config, task.purpose
             )
-            if not decision.keep or task.purpose is Purpose.JUDGE:
-                return _result(task, page.reference_size, decision)
-            made = self._make_record(page, view.show(zoom), task.purpose)
-            if isinstance(made, Rejection):
-                rejected = replace(decision, keep=False, reason=made.reason)
-                return _result(task, page.reference_size, rejected)
-            return _result(task, page.reference_size, decision, (made,))
-
-    def _make_record(self, page: PdfPage, pixels: Pixels, purpose: Purpose) -> Record | Rejection:
-        """Make the picture of a kept page."""
-        boxes: list[Box] = []
-        if self._config.fit is Fit.CROP:
-            found = find_illustrations(page_filter.to_grey(pixels))
-            boxes = [illustration.box for illustration in found]
-        made = make_record(pixels, self._config, boxes, is_encoded=purpose is Purpose.BUILD)
-        if isinstance(made, Rejection) or not self._config.wants_text:
-            return made
-        x0, y0, x1, y1 = made.bbox
-        width, height = made.page_width, made.page_height
-        box = (x0 / width, y0 / height, x1 / width, y1 / height)
-        return replace(made, text=page.read_text(box))
+            return _result(task, page.reference_size, *_without_rejections(judged, made))
 
     def close(self) -> None:
         """Close the document that is still open."""
@@ -110,25 +96,34 @@ class PageExtractor:
             )
 
 
-def _zoom_for(page: PdfPage, config: DatasetConfig) -> float:
-    """Return the pixels per point at which the picture needs no enlargement."""
-    sides = (page.width_pt, page.height_pt)
-    return config.size_px / (max(sides) if config.fit is Fit.SQUARE else min(sides))
+def _without_rejections(
+    judged: PageJudgement, made: tuple[Made, ...]
+) -> tuple[PageJudgement, tuple[Record, ...]]:
+    """Part the pictures from those that came to nothing, of which the reason tells."""
+    records = tuple(one for one in made if isinstance(one, Record))
+    rejections = [one.reason for one in made if isinstance(one, Rejection)]
+    if not rejections:
+        return judged, records
+    left_out = f"{len(rejections)} of {len(made)} left out: {rejections[0]}"
+    reason = f"{judged.decision.reason}; {left_out}" if records else rejections[0]
+    decision = replace(judged.decision, keep=bool(records), reason=reason)
+    return replace(judged, decision=decision), records
 
 
 def _result(
     task: PageTask,
     size: tuple[int, int],
-    decision: Decision,
+    judged: PageJudgement,
     records: tuple[Record, ...] = (),
 ) -> PageResult:
     """Put the outcome of a page together."""
+    decision = judged.decision
     return PageResult(
         page_index=task.page_index,
         outcome=PageOutcome.KEPT if decision.keep else PageOutcome.DROPPED,
         width=size[0],
         height=size[1],
-        sigma=decision.score,
+        sigma=judged.sigma,
         score=decision.score,
         reason=decision.reason,
         records=records,

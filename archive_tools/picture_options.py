@@ -6,6 +6,7 @@ from typing import Any
 from archive_tools.captions import CAPTION_FIELDS
 from archive_tools.config import (
     NO_FINISHING,
+    Content,
     DatasetConfig,
     DatasetFormat,
     Finishing,
@@ -22,6 +23,7 @@ def add_picture_options(parser: argparse.ArgumentParser) -> None:
     Args:
         parser: The parser of `build`.
     """
+    _add_content(parser)
     _add_fit(parser)
     _add_finishing(parser)
     _add_choice_of_pictures(parser)
@@ -48,6 +50,8 @@ def read_picture_options(options: argparse.Namespace) -> dict[str, Any]:
         descreen=options.descreen,
     )
     return {
+        "content": Content(options.content),
+        "min_region_area": options.min_region_area,
         "fit": Fit(options.fit),
         "size_px": options.size,
         "image_format": ImageFormat(options.image),
@@ -61,6 +65,25 @@ def read_picture_options(options: argparse.Namespace) -> dict[str, Any]:
         "trigger": options.trigger,
         "caption": options.caption,
     }
+
+
+def _add_content(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("content")
+    group.add_argument(
+        "--content",
+        choices=[content.value for content in Content],
+        default=_DEFAULTS.content.value,
+        help="pages: each kept page; regions: each illustration on it, cut out (default: "
+        "%(default)s)",
+    )
+    group.add_argument(
+        "--min-region-area",
+        type=float,
+        default=_DEFAULTS.min_region_area,
+        metavar="SHARE",
+        help="leave out illustrations that cover less of the page (default: %(default)s; larger "
+        "than most ornaments)",
+    )
 
 
 def _add_fit(parser: argparse.ArgumentParser) -> None:
