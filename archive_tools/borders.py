@@ -34,7 +34,7 @@ def find_page_box(pixels: Pixels) -> Box:
     """
     height, width = pixels.shape[:2]
     grey = _shrink_to_grey(pixels)
-    paper = float(np.percentile(grey, _PAPER_PERCENTILE))
+    paper = float(np.percentile(grey[::4, ::4], _PAPER_PERCENTILE))
     if paper < _DARKEST_PAPER:
         return 0, 0, width, height
     top, bottom = _border(grey, paper), _border(grey[::-1], paper)

@@ -41,7 +41,7 @@ def make_record(
     """
     height, width = pixels.shape[:2]
     finished = finish(pixels, config.finishing)
-    rejection = _reject(finished.pixels, config)
+    rejection = _reject(finished.grey, config)
     if rejection is not None:
         return rejection
     left, top = finished.box[:2]
@@ -67,16 +67,16 @@ def make_record(
     )
 
 
-def _reject(pixels: Pixels, config: DatasetConfig) -> Rejection | None:
+def _reject(grey: Pixels, config: DatasetConfig) -> Rejection | None:
     """Say why a picture is not worth having."""
-    height, width = pixels.shape[:2]
+    height, width = grey.shape[:2]
     if width * height < config.least_side_px**2:
         return Rejection(
             f"too small: {width} x {height} px are fewer than "
             f"{config.least_side_px} x {config.least_side_px}"
         )
     is_judged = config.finishing.is_on and config.filter is not PageFilter.NONE
-    if is_judged and quality.is_nearly_blank(pixels):
+    if is_judged and quality.is_nearly_blank(grey):
         return Rejection("nearly blank")
     return None
 

@@ -6,7 +6,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 import pymupdf
@@ -18,6 +17,7 @@ from archive_tools.duplicate_memory import DuplicateMemory
 from archive_tools.picture import make_record
 from archive_tools.pipeline import build_dataset
 from archive_tools.schema import Record, RunReport
+from benchmarks.bench_duplicates import darken, encode_again, rescale, rotate
 from tests import pdf_writer
 from tests.pdf_fixtures import one_picture_page
 
@@ -27,27 +27,6 @@ PAGES = 9
 DPI = 100
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
 LEAST_FOUND, MOST_WRONG = 0.95, 0.01
-
-
-def rescale(pixels: Pixels) -> Pixels:
-    return np.asarray(cv2.resize(pixels, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA))
-
-
-def encode_again(pixels: Pixels) -> Pixels:
-    target = io.BytesIO()
-    Image.fromarray(pixels).save(target, "JPEG", quality=40)
-    return np.asarray(Image.open(target))
-
-
-def darken(pixels: Pixels) -> Pixels:
-    return np.asarray(cv2.convertScaleAbs(pixels, alpha=0.8, beta=10))
-
-
-def rotate(pixels: Pixels) -> Pixels:
-    height, width = pixels.shape[:2]
-    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), 1, 1)
-    paper = [float(np.percentile(pixels, 90))] * 3
-    return np.asarray(cv2.warpAffine(pixels, matrix, (width, height), borderValue=paper))
 
 
 DISTORTIONS: tuple[Callable[[Pixels], Pixels], ...] = (rescale, encode_again, darken, rotate)
@@ -129,7 +108,7 @@ def test_nothing_is_dropped_without_the_step(sources: list[Path], tmp_path: Path
 
 @pytest.mark.shared_data
 def test_real_scans(shared_data: Path) -> None:
-    """Every ninth labelled page; over all of them the figures are in benchmarks/results.md."""
+    """Every ninth labelled page; benchmarks/bench_duplicates.py takes them all."""
     memory, numbers, wrong = DuplicateMemory(), {}, 0
     pages = list(iter_scans(shared_data / "scans", step=9))
     for name, pixels in pages:
