@@ -18,7 +18,7 @@ from vetscanner.training.augment import (
     random_view,
     to_square,
 )
-from vetscanner.training.backbone import PIXEL_MEAN, PIXEL_SCALE
+from vetscanner.training.backbone import PIXEL_MEAN, PIXEL_SCALE, without_gates
 from vetscanner.training.labels import SIGNS, LabelledPhoto, read_pixels
 
 if TYPE_CHECKING:
@@ -104,11 +104,12 @@ def embed(model: "EfficientNetForImageClassification", views: Iterable[View]) ->
     owners: list[int] = []
     is_random: list[bool] = []
     stream = iter(views)
-    while batch := list(islice(stream, _BATCH_SIZE)):
-        features.append(_pooled(model, [view.pixels for view in batch]))
-        labels += [view.label for view in batch]
-        owners += [view.owner for view in batch]
-        is_random += [view.is_random for view in batch]
+    with without_gates(model):
+        while batch := list(islice(stream, _BATCH_SIZE)):
+            features.append(_pooled(model, [view.pixels for view in batch]))
+            labels += [view.label for view in batch]
+            owners += [view.owner for view in batch]
+            is_random += [view.is_random for view in batch]
     return FeatureTable(
         np.concatenate(features), np.array(labels), np.array(owners), np.array(is_random)
     )
