@@ -104,8 +104,9 @@ def _without_rejections(
     rejections = [one.reason for one in made if isinstance(one, Rejection)]
     if not rejections:
         return judged, records
-    left_out = f"{len(rejections)} of {len(made)} left out: {rejections[0]}"
-    reason = f"{judged.decision.reason}; {left_out}" if records else rejections[0]
+    reason = rejections[0]
+    if len(made) > 1:
+        reason = f"{judged.decision.reason}; {len(rejections)} of {len(made)} left out: {reason}"
     decision = replace(judged.decision, keep=bool(records), reason=reason)
     return replace(judged, decision=decision), records
 
