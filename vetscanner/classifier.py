@@ -53,11 +53,11 @@ class _FrozenHeap:
 
     def __enter__(self) -> None:
         """Freeze before the first model is loaded."""
+        # Young garbage first: frozen, it would become old and stay. The sockets and pipes of GPU
+        # calls hang on it.
+        gc.collect(1)
         with self._lock:
             if self._open_models == 0:
-                # Young garbage first: frozen, it would become old and stay. The sockets and pipes
-                # of GPU calls hang on it.
-                gc.collect(1)
                 gc.freeze()
             self._open_models += 1
 
@@ -65,11 +65,14 @@ class _FrozenHeap:
         """Thaw after the last model is unloaded."""
         with self._lock:
             self._open_models -= 1
-            if self._open_models == 0:
-                gc.unfreeze()
-                self._thaws += 1
-                if self._thaws % FULL_COLLECTION_EVERY == 0:
-                    gc.collect()
+            if self._open_models > 0:
+                return
+            gc.unfreeze()
+            self._thaws += 1
+            is_due = self._thaws % FULL_COLLECTION_EVERY == 0
+        if is_due:
+            # Outside the lock: what is collected may be a model that was left open.
+            gc.collect()
 
 
 _HEAP = _FrozenHeap()
