@@ -12,7 +12,14 @@ import gradio as gr
 from gradio.events import api
 from gradio.utils import get_upload_folder
 
-from archive_tools.config import DatasetConfig, Fit, PageFilter, RunOptions
+from archive_tools.config import (
+    NO_FINISHING,
+    DatasetConfig,
+    Finishing,
+    Fit,
+    PageFilter,
+    RunOptions,
+)
 from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
 from archive_tools.pipeline import build_dataset as run_build
 from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
@@ -37,7 +44,8 @@ _Choice = TypeVar("_Choice", PageFilter, Fit)
 
 _FIT_CHOICES = [
     ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
-    ("Crop: the square part with the most ink", Fit.CROP.value),
+    ("Crop: the square part with the most illustration", Fit.CROP.value),
+    ("Bucket: the SDXL size of the nearest shape, hardly cut", Fit.BUCKET.value),
     ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
 ]
 
@@ -98,19 +106,32 @@ def _build_options() -> list[gr.components.Component]:
         trigger_input = gr.Textbox(
             label="Trigger word", info="First word of every caption.", elem_id="trigger-input"
         )
+        finishing_input = gr.Checkbox(
+            value=True,
+            label="Clean the pictures: cut scanner borders, turn slanted pages, neutralise paper",
+            elem_id="finishing-input",
+        )
+        dedupe_input = gr.Checkbox(
+            value=True, label="Leave near-duplicates out", elem_id="dedupe-input"
+        )
         password_input = gr.Textbox(
             label="Password for encrypted PDFs", type="password", elem_id="password-input"
         )
-    return [filter_input, min_sigma_input, fit_input, trigger_input, password_input]
+    return [
+        filter_input, min_sigma_input, fit_input, trigger_input, password_input, finishing_input,
+        dedupe_input,
+    ]  # fmt: skip
 
 
-def build_dataset(
+def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     files: list[gr.FileData],
     filter: str = "sigma",
     min_sigma: float = 45,
     fit: str = "square",
     trigger: str = "",
     password: str = "",
+    finishing: bool = True,
+    dedupe: bool = True,
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Build an image dataset for LoRA training from scanned PDFs.
 
@@ -121,15 +142,18 @@ def build_dataset(
         files: The PDF files.
         filter: Which pages are kept: "sigma" (grey values spread widely) or "none" (every page).
         min_sigma: Least standard deviation of the grey page at 144 dpi, 0 to 128.
-        fit: How a page becomes 1024x1024: "square" (padded), "crop" or "stretch".
+        fit: How a page becomes 1024x1024: "square" (padded), "crop" or "stretch"; or "bucket",
+            the SDXL size of the nearest shape.
         trigger: Trigger word put first in every caption.
         password: Password for encrypted files.
+        finishing: Whether scanner borders, slant and yellowed paper are corrected.
+        dedupe: Whether near-duplicates are left out.
 
     Returns:
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
     try:
-        config = _to_config(filter, min_sigma, fit, trigger, password)
+        config = _to_config(filter, min_sigma, fit, trigger, password, finishing, dedupe)
         for step in _iter_run([_named(file) for file in files or []], config):
             if isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
@@ -140,19 +164,21 @@ def build_dataset(
         raise gr.Error(str(error), print_exception=False) from error
 
 
-def on_build(
+def on_build(  # noqa: PLR0913 - the parameters are the inputs of the page
     paths: list[str] | None,
     filter_name: str,
     min_sigma: float,
     fit: str,
     trigger: str | None,
     password: str | None,
+    finishing: bool,
+    dedupe: bool,
 ) -> Iterator[tuple[str, str | None, str]]:
     """Run the build for the page; yields (progress HTML, ZIP path, report HTML)."""
     named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
     try:
-        config = _to_config(filter_name, min_sigma, fit, trigger, password)
+        config = _to_config(filter_name, min_sigma, fit, trigger, password, finishing, dedupe)
         for step in _iter_run(named, config):
             if isinstance(step, Progress):
                 yield progress_html(step), None, ""
@@ -216,8 +242,14 @@ def _named(file: gr.FileData | dict[str, Any]) -> NamedFile:
     return NamedFile(path, entry.get("orig_name") or path.name)
 
 
-def _to_config(
-    filter_name: str, min_sigma: float, fit: str, trigger: str | None, password: str | None
+def _to_config(  # noqa: PLR0913 - what the page and the endpoint have
+    filter_name: str,
+    min_sigma: float,
+    fit: str,
+    trigger: str | None,
+    password: str | None,
+    finishing: bool,
+    dedupe: bool,
 ) -> DatasetConfig:
     return DatasetConfig(
         filter=_choice(PageFilter, filter_name, "filter"),
@@ -225,6 +257,8 @@ def _to_config(
         fit=_choice(Fit, fit, "fit"),
         trigger=trigger or "",  # an empty text box sends null
         password=password or None,
+        finishing=Finishing() if finishing else NO_FINISHING,
+        dedupe=bool(dedupe),
     )
 
 
