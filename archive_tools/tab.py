@@ -14,6 +14,7 @@ from gradio.utils import get_upload_folder
 
 from archive_tools.config import (
     NO_FINISHING,
+    Content,
     DatasetConfig,
     Finishing,
     Fit,
@@ -37,10 +38,15 @@ command line (`python -m archive_tools build FOLDER --out dataset.zip`): it read
 they lie."""
 
 _FILTER_CHOICES = [
+    ("Auto: keep pages that show illustrations", PageFilter.AUTO.value),
     ("Contrast (sigma): keep pages whose grey values spread widely", PageFilter.SIGMA.value),
     ("None: keep every page", PageFilter.NONE.value),
 ]
-_Choice = TypeVar("_Choice", PageFilter, Fit)
+_CONTENT_CHOICES = [
+    ("Pages: each kept page whole", Content.PAGES.value),
+    ("Regions: each illustration cut out, without text and captions", Content.REGIONS.value),
+]
+_Choice = TypeVar("_Choice", PageFilter, Content, Fit)
 
 _FIT_CHOICES = [
     ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
@@ -100,6 +106,12 @@ def _build_options() -> list[gr.components.Component]:
         min_sigma_input = gr.Slider(
             0, 128, value=45, step=1, label="Least sigma of a kept page", elem_id="min-sigma-input"
         )
+        content_input = gr.Radio(
+            _CONTENT_CHOICES,
+            value=Content.PAGES.value,
+            label="What each image shows",
+            elem_id="content-input",
+        )
         fit_input = gr.Radio(
             _FIT_CHOICES, value=Fit.SQUARE.value, label="Fit to 1024x1024", elem_id="fit-input"
         )
@@ -118,8 +130,8 @@ def _build_options() -> list[gr.components.Component]:
             label="Password for encrypted PDFs", type="password", elem_id="password-input"
         )
     return [
-        filter_input, min_sigma_input, fit_input, trigger_input, password_input, finishing_input,
-        dedupe_input,
+        filter_input, min_sigma_input, content_input, fit_input, trigger_input, password_input,
+        finishing_input, dedupe_input,
     ]  # fmt: skip
 
 
@@ -127,6 +139,7 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     files: list[gr.FileData],
     filter: str = "sigma",
     min_sigma: float = 45,
+    content: str = "pages",
     fit: str = "square",
     trigger: str = "",
     password: str = "",
@@ -140,8 +153,11 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
 
     Args:
         files: The PDF files.
-        filter: Which pages are kept: "sigma" (grey values spread widely) or "none" (every page).
+        filter: Which pages are kept: "auto" (those with illustrations), "sigma" (grey values
+            spread widely) or "none" (every page).
         min_sigma: Least standard deviation of the grey page at 144 dpi, 0 to 128.
+        content: What each image shows: "pages" (each kept page) or "regions" (each illustration
+            on it, cut out).
         fit: How a page becomes 1024x1024: "square" (padded), "crop" or "stretch"; or "bucket",
             the SDXL size of the nearest shape.
         trigger: Trigger word put first in every caption.
@@ -153,8 +169,8 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
     try:
-        config = _to_config(filter, min_sigma, fit, trigger, password, finishing, dedupe)
-        for step in _iter_run([_named(file) for file in files or []], config):
+        config = _to_config(filter, min_sigma, content, fit, trigger, password, finishing, dedupe)
+        for step in _iter_run(_uploaded(files), config):
             if isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
                 yield None, _progress_json(step)  # type: ignore[misc]
@@ -168,6 +184,7 @@ def on_build(  # noqa: PLR0913 - the parameters are the inputs of the page
     paths: list[str] | None,
     filter_name: str,
     min_sigma: float,
+    content: str,
     fit: str,
     trigger: str | None,
     password: str | None,
@@ -178,7 +195,9 @@ def on_build(  # noqa: PLR0913 - the parameters are the inputs of the page
     named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
     try:
-        config = _to_config(filter_name, min_sigma, fit, trigger, password, finishing, dedupe)
+        config = _to_config(
+            filter_name, min_sigma, content, fit, trigger, password, finishing, dedupe
+        )
         for step in _iter_run(named, config):
             if isinstance(step, Progress):
                 yield progress_html(step), None, ""
@@ -235,16 +254,43 @@ def _linked(file: NamedFile, folder: Path, number: int) -> NamedFile:
     return NamedFile(link, file.name)
 
 
-def _named(file: gr.FileData | dict[str, Any]) -> NamedFile:
-    # Gradio hands plain dicts to functions registered with gr.api.
-    entry = file if isinstance(file, dict) else file.model_dump()
-    path = Path(entry["path"])
-    return NamedFile(path, entry.get("orig_name") or path.name)
+def _uploaded(files: object) -> list[NamedFile]:
+    """Take the files of a call to the API; see `_uploaded_file`."""
+    entries = [] if files is None else files
+    if not isinstance(entries, list):
+        raise InvalidOptionError("files must be a list of uploaded files.")
+    return [_uploaded_file(entry) for entry in entries]
+
+
+def _uploaded_file(entry: object) -> NamedFile:
+    """Take a file from the API.
+
+    Gradio hands over what the caller sent; it checks the path only where the caller marked the
+    entry as a file, so the path is checked here: nothing but an upload may be read.
+    """
+    fields = entry.model_dump() if isinstance(entry, gr.FileData) else entry
+    path = fields.get("path") if isinstance(fields, dict) else None
+    if not isinstance(path, str) or not _is_upload(Path(path)):
+        raise SourceError(
+            "A file was not uploaded here. Send it to /gradio_api/upload first and give "
+            '{"path": the answer, "meta": {"_type": "gradio.FileData"}}.'
+        )
+    return NamedFile(Path(path), str(fields.get("orig_name") or Path(path).name))
+
+
+def _is_upload(path: Path) -> bool:
+    """Whether a path leads, links followed, to a file in Gradio's upload folder."""
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, ValueError):
+        return False
+    return real.is_file() and real.is_relative_to(Path(get_upload_folder()).resolve())
 
 
 def _to_config(  # noqa: PLR0913 - what the page and the endpoint have
     filter_name: str,
     min_sigma: float,
+    content: str,
     fit: str,
     trigger: str | None,
     password: str | None,
@@ -253,13 +299,21 @@ def _to_config(  # noqa: PLR0913 - what the page and the endpoint have
 ) -> DatasetConfig:
     return DatasetConfig(
         filter=_choice(PageFilter, filter_name, "filter"),
-        min_sigma=float(min_sigma),
+        min_sigma=_number(min_sigma, "min_sigma"),
+        content=_choice(Content, content, "content"),
         fit=_choice(Fit, fit, "fit"),
-        trigger=trigger or "",  # an empty text box sends null
-        password=password or None,
+        trigger=str(trigger or ""),  # an empty text box sends null
+        password=str(password) if password else None,
         finishing=Finishing() if finishing else NO_FINISHING,
         dedupe=bool(dedupe),
     )
+
+
+def _number(value: object, option: str) -> float:
+    try:
+        return float(str(value))
+    except ValueError as error:
+        raise InvalidOptionError(f"{option} is {value!r}. Give a number.") from error
 
 
 def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:

@@ -56,7 +56,7 @@ def test_the_two_endpoints_and_no_other_are_named(client: Client) -> None:
     triage_names = [entry["parameter_name"] for entry in named["/triage"]["parameters"]]
     assert triage_names == ["photos", "signs", "language"]
     build_names = [entry["parameter_name"] for entry in named["/build_dataset"]["parameters"]]
-    assert {"files", "filter", "min_sigma", "fit", "trigger"} <= set(build_names)
+    assert build_names[:6] == ["files", "filter", "min_sigma", "content", "fit", "trigger"]
 
 
 def test_triage_of_one_photo(client: Client, photo: Path) -> None:
@@ -222,8 +222,22 @@ def test_one_bad_pdf_among_several(client: Client, tmp_path: Path) -> None:
         ]
 
 
+def test_illustrations_are_cut_out_of_the_pages_that_auto_keeps(client: Client) -> None:
+    source = Path(__file__).parents[2] / "examples/magazine.pdf"
+    out, report = build_dataset(client, source, filter="auto", content="regions")[-1]
+    assert count_pages(report)[0] == 9
+    with zipfile.ZipFile(out) as archive:
+        rows = archive.read("train/metadata.jsonl").decode().splitlines()
+    boxes = [(row["bbox"], row["page_width"], row["page_height"]) for row in map(json.loads, rows)]
+    # None is a whole page, and together they are more than a page or two.
+    assert len(boxes) >= 5
+    assert all(box != [0, 0, width, height] for box, width, height in boxes)
+
+
 @pytest.mark.parametrize(
-    "options", [{"filter": "magic"}, {"min_sigma": 900}, {"fit": "origami"}], ids=str
+    "options",
+    [{"filter": "magic"}, {"min_sigma": 900}, {"content": "poems"}, {"fit": "origami"}],
+    ids=str,
 )
 def test_wrong_option_is_a_clear_error(
     client: Client, tmp_path: Path, options: dict[str, Any]
