@@ -38,6 +38,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="ZIP to write")
     parser.add_argument("--url", type=web_address, default="http://127.0.0.1:7860")
     parser.add_argument("--filter", help="which pages are kept (default: the server's)")
+    parser.add_argument("--content", help="pages, or regions: each illustration cut out")
     parser.add_argument("--fit", help="how a page becomes square (default: the server's)")
     parser.add_argument("--trigger", help="word put first in every caption")
     return parser.parse_args(arguments)
@@ -52,7 +53,7 @@ def build_dataset(options: argparse.Namespace) -> dict[str, Any]:
         AppError: The server refuses the request; its text says why.
         OSError: The ZIP cannot be saved.
     """
-    chosen = {name: getattr(options, name) for name in ("filter", "fit", "trigger")}
+    chosen = {name: getattr(options, name) for name in ("filter", "content", "fit", "trigger")}
     given = {name: value for name, value in chosen.items() if value is not None}
     # Beside the ZIP, so that the last step is a rename: no half-written file under its name.
     with tempfile.TemporaryDirectory(dir=options.out.absolute().parent) as folder:
