@@ -92,11 +92,6 @@ class PageTask:
     page_index: int
     purpose: Purpose = Purpose.BUILD
 
-    @property
-    def judge_only(self) -> bool:
-        """Whether a kept page comes back without its pictures."""
-        return self.purpose is Purpose.JUDGE
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:
