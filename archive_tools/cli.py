@@ -54,6 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output (`| head`) has gone; keep Python from writing at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PARTIAL
+    except OSError as error:
+        # A path that the system refuses (too long a name, say): its words tell which and why.
+        print(f"error: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        return NOTHING_USABLE
     return status
 
 

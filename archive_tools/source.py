@@ -20,6 +20,7 @@ from typing import Self
 
 from archive_tools.errors import (
     DatasetWriteError,
+    InvalidOptionError,
     LimitExceededError,
     SourceError,
     UnreadablePdfError,
@@ -65,21 +66,26 @@ def plan_sources(inputs: Sequence[Path | NamedFile], leave_out: Path | None) -> 
     Args:
         inputs: Files, folders, globs and ZIP files, worked on in this order; a folder's files
             come in the order of their names.
-        leave_out: The file that this run writes, which may lie in one of the folders.
+        leave_out: The file that this run writes. An earlier dataset of that name in one of the
+            folders is no source.
 
     Returns:
         Names only, a few hundred bytes a file; what cannot be used is among them as a failure.
+
+    Raises:
+        InvalidOptionError: A source would be overwritten by what this run writes.
     """
     found: list[Planned] = []
     for wanted in inputs:
         named = wanted if isinstance(wanted, NamedFile) else None
         path = named.path if named else Path(str(wanted))
         name = clean_name(named.name if named else path.name)
-        found.extend(
-            planned
-            for planned in _plan_input(path, name)
-            if isinstance(planned, SourceFailure) or not _is_same(planned.path, leave_out)
-        )
+        try:
+            if _is_same(path, leave_out):
+                raise _would_overwrite(path)
+            found.extend(_plan_input(path, name, leave_out))
+        except OSError as error:
+            found.append(SourceFailure(name, f"It cannot be read: {error.strerror or error}."))
     return found
 
 
@@ -193,12 +199,12 @@ class _CappedFile(BufferedReader):
         return super().read(size)
 
 
-def _plan_input(path: Path, name: str) -> Iterator[Planned]:
+def _plan_input(path: Path, name: str, leave_out: Path | None) -> Iterator[Planned]:
     """Find the files behind one input."""
     if URL.match(str(path)):
         yield SourceFailure(name, "Addresses are not read. Download the file and give its path.")
     elif path.is_dir():
-        yield from _plan_folder(path, name)
+        yield from _plan_folder(path, name, leave_out)
     elif path.is_file():
         yield from _plan_file(path, name)
     elif path.exists():
@@ -206,7 +212,8 @@ def _plan_input(path: Path, name: str) -> Iterator[Planned]:
         yield SourceFailure(name, "It is neither a file nor a folder. Copy its content to a file.")
     elif matches := _match_glob(path):
         for match in map(Path, matches):
-            yield from _plan_input(match, clean_name(match.name))
+            if not _is_earlier_result(match, leave_out):
+                yield from _plan_input(match, clean_name(match.name), leave_out)
     else:
         yield SourceFailure(name, "There is no such file. Check the path.")
 
@@ -217,10 +224,12 @@ def _match_glob(pattern: Path) -> list[str]:
     return sorted(glob.glob(str(pattern), recursive=True))  # noqa: PTH207
 
 
-def _plan_folder(folder: Path, name: str) -> Iterator[Planned]:
+def _plan_folder(folder: Path, name: str, leave_out: Path | None) -> Iterator[Planned]:
     """Find the PDF and ZIP files in a folder and in those below it."""
     is_empty = True
     for path in _walk(folder):
+        if _is_earlier_result(path, leave_out):
+            continue
         is_empty = False
         yield from _plan_file(path, clean_name(path.relative_to(folder).as_posix()))
     if is_empty:
@@ -301,6 +310,26 @@ def _unpack_failure(error: Exception) -> str:
     if isinstance(error, NotImplementedError):
         return "It is packed in a way that is not supported. Unpack the ZIP file yourself."
     return "It is damaged or not a ZIP file. Copy or upload it again."
+
+
+def _is_earlier_result(path: Path, leave_out: Path | None) -> bool:
+    """Whether a file met in a folder is what an earlier run has written.
+
+    Raises:
+        InvalidOptionError: It is a PDF, which no run writes: it would be lost.
+    """
+    if not _is_same(path, leave_out):
+        return False
+    if path.suffix.lower() == PDF_SUFFIX:
+        raise _would_overwrite(path)
+    return True
+
+
+def _would_overwrite(path: Path) -> InvalidOptionError:
+    name = clean_name(path.name)
+    return InvalidOptionError(
+        f"{name} is one of the sources and would be overwritten. Choose another name for --out."
+    )
 
 
 def _is_same(path: Path, other: Path | None) -> bool:

@@ -33,7 +33,7 @@ _RUNS_AT_ONCE = 1
 _INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
 Drop one or many PDFs: each page is looked at on its own, text pages are left out by the filter, and
 the pictures come back as 1024x1024 JPEG files with captions in one ZIP that trainers take as it is.
-Uploads are deleted after the run, the ZIP within a day. For archives of many gigabytes use the
+Uploads and the ZIP are deleted after about a day. For archives of many gigabytes use the
 command line (`python -m archive_tools build FOLDER --out dataset.zip`): it reads the files where
 they lie."""
 
@@ -268,8 +268,8 @@ def _uploaded_file(entry: object) -> NamedFile:
     Gradio hands over what the caller sent; it checks the path only where the caller marked the
     entry as a file, so the path is checked here: nothing but an upload may be read.
     """
-    fields = entry.model_dump() if isinstance(entry, gr.FileData) else entry
-    path = fields.get("path") if isinstance(fields, dict) else None
+    fields = entry if isinstance(entry, dict) else {}
+    path = fields.get("path")
     if not isinstance(path, str) or not _is_upload(Path(path)):
         raise SourceError(
             "A file was not uploaded here. Send it to /gradio_api/upload first and give "

@@ -78,7 +78,7 @@ def run_triage(options: argparse.Namespace) -> int:
     if options.device == "cuda":
         choose_device("cuda")  # a wish that cannot be met is told before any work
     spec = resolve_spec(options.model)
-    files = [PhotoFile(path, path.name) for path in options.photos]
+    files = [PhotoFile(path, printable_name(path.name)) for path in options.photos]
     classify = partial(_classify, choice=options.device)
     report = scan_photos(files, options.signs, options.language, classify, spec)
     print(_to_json(report.to_json()) if options.json else report_text(report))
@@ -114,6 +114,12 @@ def run_evaluate(options: argparse.Namespace) -> int:
     figures = evaluate_folder(options.data_dir, spec, options.cross_validate)
     print(_to_json(figures) if options.json else "\n".join(_figure_lines(figures)))
     return DONE
+
+
+def printable_name(name: str) -> str:
+    """Return a file name that any terminal shows as one line: names are data, not commands."""
+    text = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def choose_device(choice: str) -> tuple[Device, str]:

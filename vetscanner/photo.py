@@ -85,7 +85,11 @@ def judge_quality(pixels: NDArray[np.uint8], short_side_px: int) -> PhotoQuality
 
 
 def _check_file(path: Path, name: str) -> None:
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except OSError as error:  # a name that the system refuses, such as one of 300 letters
+        raise InvalidPhotoError(f"{name}: {error.strerror}; check the path.") from error
+    if not exists:
         raise InvalidPhotoError(f"{name}: there is no such file; check the path.")
     if not path.is_file():
         raise InvalidPhotoError(f"{name}: this is not a file; give the photo itself.")

@@ -311,3 +311,37 @@ def test_server_paths_cannot_be_forged(served_app: ServedApp) -> None:
         events = list(call(served_app, name, {argument: [forged]}))
         assert events[-1][0] == "error"
         assert "root:" not in json.dumps(events)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["outside", "missing", "through a link", "text", 7, None, {"path": 7}, {}],
+    ids=["outside", "missing", "link", "text", "number", "null", "odd-path", "no-path"],
+)
+def test_a_file_that_was_not_uploaded_is_refused_alike(
+    served_app: ServedApp, tmp_path: Path, entry: Any
+) -> None:
+    """Without the mark of an uploaded file Gradio passes any path on: the handlers must not."""
+    outside = write_pdf(tmp_path / "outside.pdf", ["engraving"])
+    uploaded = Path(upload(served_app, outside)["path"])
+    link = uploaded.with_name("link.pdf")
+    link.unlink(missing_ok=True)
+    link.symlink_to(outside)
+    paths = {"outside": outside, "missing": tmp_path / "none.pdf", "through a link": link}
+    if isinstance(entry, str) and entry in paths:
+        entry = {"path": str(paths[entry])}
+    for name, argument in (("triage", "photos"), ("build_dataset", "files")):
+        events = list(call(served_app, name, {argument: [entry]}))
+        assert events[-1][0] == "error"
+        assert "uploaded here" in json.dumps(events[-1][1])
+
+
+@pytest.mark.parametrize("odd", [{"min_sigma": "wide"}, {"min_sigma": None}, {"fit": 3}])
+def test_an_odd_option_gets_a_message(
+    served_app: ServedApp, tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    source = write_pdf(tmp_path / "plain.pdf", ["engraving"])
+    arguments = {"files": [upload(served_app, source)]} | odd
+    events = list(call(served_app, "build_dataset", arguments))
+    assert events[-1][0] == "error"
+    assert next(iter(odd)) in json.dumps(events[-1][1])
