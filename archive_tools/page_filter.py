@@ -25,12 +25,12 @@ _LARGER_BY_PX = 2
 # a reserve of about a half.
 _SCAN_ERRORS = (-0.9, 1.6)
 _PDFIUM_ERRORS = (-2.0, 2.0)
-_PDFIUM_BITONAL_ERRORS = (-2.0, 5.5)  # PDFium leaves one-bit print sharper
+_PDFIUM_BITONAL_ERRORS = (-2.0, 5.5)  # it leaves one-bit print sharper
 
-# Of the variance that a halving takes, so many times as much is found at the two finer scales: in
-# the middle, and in 95 of 100 scans; the constant is for noise, which shows only at the finest.
-_LIKELY_GAIN = 2.0
-_MOST_GAIN = 5.0
+# Of the variance that a halving takes, so many times as much is found at each finer octave: in the
+# middle, and in 95 of 100 scans; the constant is for noise, which shows only at the finest.
+_LIKELY_GAIN = 1.0
+_MOST_GAIN = 2.5
 _NOISE_VARIANCE = 25.0
 
 
@@ -130,8 +130,8 @@ def decide(looks: Iterable[Look], page_filter: PageFilter, min_sigma: float) -> 
 
 
 def least_sigma(page_filter: PageFilter, min_sigma: float) -> float:
-    """Return the sigma that decides; minus infinity where every page is kept."""
-    return -math.inf if page_filter is PageFilter.NONE else min_sigma
+    """Return the sigma that decides; minus infinity where sigma decides nothing."""
+    return min_sigma if page_filter is PageFilter.SIGMA else -math.inf
 
 
 def estimate_look(grey: GreyPixels, reference_size: tuple[int, int]) -> Look:
@@ -160,7 +160,9 @@ def _count_halvings(grey: GreyPixels, reference_size: tuple[int, int]) -> int:
 
 
 def rendered_look(grey: GreyPixels, is_bitonal: bool) -> Look:
-    """Return the look at a page that PDFium rendered at 144 dpi.
+    """Return the look at a page that PDFium rendered at 180 dpi.
+
+    Its filters are softer than MuPDF's, so its 180 dpi have the contrast of MuPDF's 144.
 
     Args:
         grey: Pixels, uint8 (H, W).
@@ -175,17 +177,18 @@ def _look_within(sigma: float, errors: tuple[float, float]) -> Look:
     return Look(sigma, least=sigma - errors[1], most=sigma - errors[0])
 
 
-def coarse_look(grey: GreyPixels) -> Look:
-    """Estimate a page's sigma at 144 dpi from a render at a quarter of that.
+def coarse_look(grey: GreyPixels, octaves: float) -> Look:
+    """Estimate a page's sigma at 144 dpi from a far smaller picture of it.
 
     How much the finer scales add is judged by what the last halving took away. This look settles
-    only that a page is dropped: one that is kept is rendered finely anyway, and then measured.
+    only that a page is dropped: one that is kept is decoded finely anyway, and then measured.
 
     Args:
-        grey: The page at 36 dpi, uint8 (H, W).
+        grey: The page, uint8 (H, W).
+        octaves: How often it would have to be doubled to have all the detail of 144 dpi.
     """
     variance = measure_sigma(grey) ** 2
     lost = max(0.0, variance - measure_sigma(halve(grey, 1)) ** 2)
-    likely = math.sqrt(variance + _LIKELY_GAIN * lost)
-    most = math.sqrt(variance + _MOST_GAIN * lost + _NOISE_VARIANCE)
+    likely = math.sqrt(variance + _LIKELY_GAIN * octaves * lost)
+    most = math.sqrt(variance + _MOST_GAIN * octaves * lost + _NOISE_VARIANCE)
     return Look(likely, -math.inf, most)

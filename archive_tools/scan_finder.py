@@ -159,7 +159,11 @@ def _plain_channels(document: Any, xref: int, codec: str) -> int | None:
     if space in ("/DeviceGray", "/DeviceRGB"):
         return 1 if space == "/DeviceGray" else 3
     profile = re.match(r"\[\s*/ICCBased (\d+) 0 R", space)
-    return _profile_channels(document, int(profile[1])) if profile else 0
+    channels = _profile_channels(document, int(profile[1])) if profile else 0
+    if codec == JPEG_2000 and channels == 0 and space != "null":
+        # Its own colour space is overruled by one that only MuPDF can convert.
+        return None
+    return channels
 
 
 def _profile_channels(document: Any, profile_xref: int) -> int:

@@ -13,7 +13,6 @@ from archive_tools.errors import PageError
 from archive_tools.page_views import PageView, PdfiumView, RenderedView, ScanView
 from archive_tools.reader import PdfDocument, PdfPage
 from archive_tools.scan_decoder import ScanDecoder
-from archive_tools.scan_finder import JPEG_2000
 from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
@@ -71,9 +70,9 @@ class ViewChooser:
         if self._trusts_scans is None:
             self._trusts_scans = self._ask_apart(ViewChooser.trusts_scans)
         if self._trusts_scans:
-            scan = self._open_scan(page, zoom, self._glances)
-            if scan is not None:
-                return scan
+            decoder = self._find_decoder(page, zoom)
+            if decoder is not None:
+                return ScanView(page, decoder, self._takes_glances(decoder))
         if self._trusts_pdfium is None:
             self._trusts_pdfium = self._ask_apart(ViewChooser.trusts_pdfium)
         view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
@@ -112,29 +111,41 @@ class ViewChooser:
 
         return ask_apart(question, self._check_limit_s)
 
-    def _open_scan(self, page: PdfPage, zoom: float, glances: bool = False) -> ScanView | None:
+    def _open_scan(self, page: PdfPage, zoom: float) -> ScanView | None:
         """Return the page as its one picture, where it is proven to be no more than that."""
+        decoder = self._find_decoder(page, zoom)
+        return None if decoder is None else ScanView(page, decoder, glances=False)
+
+    def _find_decoder(self, page: PdfPage, zoom: float) -> ScanDecoder | None:
+        """Return what decodes the one picture of a page that is no more than that."""
         if self.document.has_layers or not self.document.shows_device_colours_plainly:
             return None
         scan = page.find_scan()
-        decoder = ScanDecoder(page, scan, zoom) if scan else None
-        if decoder is None or not decoder.can_decode:
-            return None
-        return ScanView(page, decoder, glances)
+        renderer = self._renderer if self._can_use_pdfium else None
+        decoder = ScanDecoder(page, scan, zoom, renderer) if scan else None
+        return decoder if decoder is not None and decoder.can_decode else None
 
     def _open_pdfium(self, page: PdfPage, zoom: float) -> PdfiumView | None:  # noqa: ARG002
         """Return the page as PDFium renders it, where that is faster and can be trusted."""
-        if not self.document.is_intact or self.document.has_layers or not self._renderer.can_open:
-            return None
-        codecs = page.picture_codecs
-        is_faster = JPEG_2000 in codecs or len(codecs) != 1
-        return PdfiumView(page, self._renderer) if is_faster else None
+        # Pages of one picture that is not plain are what MuPDF knows best.
+        is_faster = len(page.picture_codecs) != 1
+        return PdfiumView(page, self._renderer) if is_faster and self._can_use_pdfium else None
+
+    @cached_property
+    def _can_use_pdfium(self) -> bool:
+        """Whether PDFium can be expected to read the file as MuPDF does."""
+        document = self.document
+        return document.is_intact and not document.has_layers and self._renderer.can_open
+
+    def _takes_glances(self, decoder: ScanDecoder) -> bool:
+        """Whether a page gets a glance before a look."""
+        return self._min_sigma >= 0 and (decoder.is_slow or self._glances)
 
     @cached_property
     def _glances(self) -> bool:
-        """Whether pages of this document get a glance before a look."""
+        """Whether the JPEG pages of this document get a glance."""
         is_long = self.document.page_count >= _GLANCE_LEAST_PAGES
-        return is_long and self._min_sigma >= 0 and self._ask_apart(ViewChooser.glances_pay)
+        return is_long and self._ask_apart(ViewChooser.glances_pay)
 
     def _is_dropped_at_a_glance(self, page_index: int) -> bool:
         """Return whether a coarse look is enough to drop a page."""

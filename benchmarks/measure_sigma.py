@@ -11,17 +11,21 @@ import csv
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from archive_tools import page_filter
-from archive_tools.page_views import PdfiumView, RenderedView, open_scan
-from archive_tools.reader import PdfPage, open_document
+from archive_tools.page_filter import Look
+from archive_tools.page_views import PdfiumView, RenderedView, ScanView
+from archive_tools.reader import open_document
+from archive_tools.scan_decoder import ScanDecoder
 from archive_tools.second_renderer import SecondRenderer
 from benchmarks import make_inputs
 from tests import pdf_writer
 
 RESOLUTIONS = (72, 100, 150, 200, 240, 270, 300, 400)
+SIDE_PX = 1024
 THRESHOLDS = range(25, 76, 5)
 
 
@@ -40,29 +44,22 @@ def iter_rows(scans: Path, every: int) -> Iterator[dict[str, Any]]:
 
 def looks(pdf: Path) -> Iterator[dict[str, Any]]:
     """Yield what each kind of look says of a one-page PDF."""
-    renderer = SecondRenderer(pdf, None)
-    with open_document(pdf) as document, document.open_page(0) as page:
+    with (
+        closing(SecondRenderer(pdf, None)) as renderer,
+        open_document(pdf) as document,
+        document.open_page(0) as page,
+    ):
         (exact,) = RenderedView(page).iter_looks()
         scan = page.find_scan()
-        view = open_scan(page, scan, 1024 / max(page.width_pt, page.height_pt)) if scan else None
-        found = {"scan": next(view.iter_looks())} if view else {}
-        pdfium = PdfiumView(page, renderer)
-        fine = page_filter.to_grey(pdfium.show(2.0))
-        found["pdfium"] = page_filter.rendered_look(fine, is_bitonal(page))
-        found["coarse"] = page_filter.coarse_look(page_filter.to_grey(pdfium.thumbnail()))
+        zoom = SIDE_PX / max(page.width_pt, page.height_pt)
+        found: dict[str, Look | None] = {"pdfium": next(PdfiumView(page, renderer).iter_looks())}
+        if scan is not None:
+            view = ScanView(page, ScanDecoder(page, scan, zoom, renderer), glances=False)
+            found |= {"scan": next(view.iter_looks()), "glance": view.glance()}
+        density = round(scan.density, 2) if scan else 0
         for kind, look in found.items():
-            density = round(scan.density, 2) if scan else 0
-            yield {"kind": kind, "density": density, "exact": exact.sigma, **_fields(look)}
-    renderer.close()
-
-
-def is_bitonal(page: PdfPage) -> bool:
-    """Return whether the page's picture is coded in one bit."""
-    return "CCITTFaxDecode" in page.picture_codecs
-
-
-def _fields(look: page_filter.Look) -> dict[str, float]:
-    return {"sigma": look.sigma, "least": look.least, "most": look.most}
+            if look is not None:
+                yield {"kind": kind, "density": density, "exact": exact.sigma, **asdict(look)}
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -86,7 +83,7 @@ def _count_decisions(rows: list[dict[str, Any]]) -> tuple[int, int]:
     wrong = open_ = 0
     for row in rows:
         for threshold in THRESHOLDS:
-            look = page_filter.Look(row["sigma"], row["least"], row["most"])
+            look = Look(row["sigma"], row["least"], row["most"])
             if not look.settles(threshold):
                 open_ += 1
             elif (row["sigma"] > threshold) != (row["exact"] > threshold):

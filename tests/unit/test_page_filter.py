@@ -48,3 +48,50 @@ def test_a_lower_threshold_never_drops_more(sigma, lower, higher):
 def test_without_a_filter_every_page_is_kept(sigma):
     look = Look(sigma, sigma - 5, sigma + 5)
     assert page_filter.decide([look], PageFilter.NONE, 45).keep
+
+
+def test_looks_are_taken_only_until_one_is_certain():
+    taken = []
+
+    def looks():
+        for look in (Look(40, 30, 50), Look(44, 43.5, 44.5), Look(44.2, 44.2, 44.2)):
+            taken.append(look.sigma)
+            yield look
+
+    decision = page_filter.decide(looks(), PageFilter.SIGMA, 45)
+    assert (decision.keep, decision.score, taken) == (False, 44, [40, 44])
+
+
+def test_the_last_look_decides_where_none_is_certain():
+    looks = [Look(50, 40, 60), Look(44, 43, 46)]
+    assert page_filter.decide(looks, PageFilter.SIGMA, 45).keep is False
+
+
+def test_a_page_without_any_look_is_an_error():
+    with pytest.raises(ValueError, match="look"):
+        page_filter.decide([], PageFilter.SIGMA, 45)
+
+
+pages = numpy_strategies.arrays(np.uint8, st.tuples(st.integers(16, 60), st.integers(16, 60)))
+
+
+@given(grey=pages, octaves=st.floats(0, 4))
+def test_a_coarse_look_never_settles_that_a_page_is_kept(grey, octaves):
+    look = page_filter.coarse_look(grey, octaves)
+    assert page_filter.measure_sigma(grey) - 1e-6 <= look.sigma <= look.most
+    assert look.settles(look.most)
+    assert not look.settles(look.most - 1)
+
+
+@given(grey=pages)
+def test_the_exact_look_settles_every_threshold(grey):
+    look = page_filter.exact_look(grey)
+    for threshold in (look.sigma - 1, look.sigma, look.sigma + 1, 45):
+        assert look.settles(threshold)
+
+
+@given(grey=pages, shrink=st.floats(0.2, 2))
+def test_an_estimate_lies_within_its_own_bounds(grey, shrink):
+    size = (max(1, round(grey.shape[1] * shrink)), max(1, round(grey.shape[0] * shrink)))
+    look = page_filter.estimate_look(grey, size)
+    assert look.least < look.sigma < look.most
