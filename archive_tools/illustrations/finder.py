@@ -1,6 +1,6 @@
 """The story of one page: from its pixels to its illustrations, and to a verdict."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -41,6 +41,9 @@ SMALLEST_SIDE_PX = 48
 FEWEST_TEXT_LETTERS = 50
 # Median grey of a page below which it may be a negative.
 DARK_PAGE = 170
+DARK_MARGIN = 90
+# Paper-relative grey of the darkest marks above which a page is pale.
+PALE_PAGE = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,8 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     faint = False
     if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
         boxes, faint = [drawing.box], True
+    if not boxes and reading.page.darkest > PALE_PAGE:
+        reading, boxes = _look_again_at_pale_page(small, reading, least_area_share)
     gutter = find_gutter(reading.page, reading.marks, boxes)
     size = (grey.shape[1], grey.shape[0])
     on_page = [enlarge(box, scale, size) for box in _bring_all_back(boxes, reading)]
@@ -154,22 +159,42 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
 
 def _read_page(small: Grey) -> Reading:
     reading = _read_as(small, negative=False)
-    # Dark pages without text lines may be negatives: only text lines settle it, since a dark
-    # photograph or a black plate has bright strokes as well.
-    if reading.text_letters < FEWEST_TEXT_LETTERS and np.median(small[::2, ::2]) < DARK_PAGE:
-        inverted = _read_as(small, negative=True)
-        if inverted.text_letters > max(FEWEST_TEXT_LETTERS, 3 * reading.text_letters):
-            return inverted
-    return reading
+    few = FEWEST_TEXT_LETTERS
+    if reading.text_letters >= few or np.median(small[::2, ::2]) >= DARK_PAGE:
+        return reading
+    # A dark page without text lines may be a negative. Text settles it; so do dark margins, while
+    # a dark photograph or a black plate stands on light ones.
+    inverted = _read_as(small, negative=True)
+    has_text = inverted.text_letters > max(few, 3 * reading.text_letters)
+    return inverted if has_text or _has_dark_margins(reading.page) else reading
 
 
-def _read_as(small: Grey, negative: bool) -> Reading:
-    page = separate_ink(small, negative)
+def _look_again_at_pale_page(
+    small: Grey, reading: Reading, least_area_share: float
+) -> tuple[Reading, list[PixelBox]]:
+    """Find pictures among print of hardly any contrast; grain and ghosts show no text lines."""
+    brought_up = _read_as(small, reading.page.negative, pale=True)
+    if brought_up.text_letters < FEWEST_TEXT_LETTERS:
+        return reading, []
+    return brought_up, _find_pictures(brought_up, least_area_share)
+
+
+def _has_dark_margins(page: InkPage) -> bool:
+    height, width = page.grey.shape
+    inside = np.zeros(page.grey.shape, bool)
+    inside[height // 20 : -(height // 20), width // 20 : -(width // 20)] = True
+    if page.frame is not None:
+        inside |= page.frame > 0
+    margin = page.grey[~inside]
+    return margin.size > 0.05 * page.grey.size and float(np.median(margin)) < DARK_MARGIN
+
+
+def _read_as(small: Grey, negative: bool, pale: bool = False) -> Reading:
+    page = separate_ink(small, negative, pale)
     skew_deg = estimate_skew(page.ink)
     back = None
     if skew_deg:
-        levelled, back = level_page(page.grey, skew_deg)
-        page = replace(separate_ink(levelled), negative=negative)
+        page, back = level_page(page, skew_deg)
     return Reading(page, find_marks(page.ink), skew_deg, back)
 
 

@@ -19,10 +19,11 @@ MAP_STEP = 8
 # Otsu's threshold is trusted in this range of paper-relative grey only: outside it splits paper
 # grain (above) or thick strokes from thin ones (below).
 THRESHOLD_RANGE = (110, 190)
-# Paper-relative grey of the palest print that is stretched to black, and of the palest of few
-# marks.
-PALE_PRINT = 215.0
+# Paper-relative grey of the palest marks that are stretched to black: a few of them, print, and
+# print that only shows in hindsight.
 FEW_PALE_MARKS = 140.0
+PALE_PRINT = 215.0
+PALEST_PRINT = 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class InkPage:
         ink: 1 where there is ink, else 0; (H, W).
         frame: 1 on the scanner's dark frame, else 0; (H, W). None where there is no frame.
         negative: Whether the page as given was white on black.
+        darkest: Paper-relative grey (255 is paper) of its darkest marks.
         shade: Grey of the bare ground near each pixel, shadows and dark pictures included, at
             1/8 size.
     """
@@ -42,6 +44,7 @@ class InkPage:
     ink: Mask
     frame: Mask | None
     negative: bool
+    darkest: float
     shade: Mask
 
     @property
@@ -75,12 +78,13 @@ def shrink(image: Grey, pixels: int) -> tuple[Grey, float]:
     return cv2.resize(image, size, interpolation=cv2.INTER_AREA), scale
 
 
-def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
+def separate_ink(grey: Grey, negative: bool = False, pale: bool = False) -> InkPage:
     """Find the ink of a working-size page.
 
     Args:
         grey: Working-size page (H, W), uint8.
         negative: Invert the page first.
+        pale: Bring even the palest marks up to black.
 
     Returns:
         The page with its ink and its scanner frame.
@@ -98,7 +102,10 @@ def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
         grown = cv2.dilate(frame_map, rectangle(3, 3))
         frame = cv2.resize(grown, (width, height), interpolation=cv2.INTER_NEAREST)
         relative[frame > 0] = 255
-    return InkPage(grey, _threshold(_stretch(relative)), frame, negative, shade)
+    darkest, dark = (float(level) for level in np.percentile(relative[::4, ::4], (0.5, 2)))
+    limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
+    ink = _threshold(_stretch(relative, min(darkest, PALEST_PRINT if pale else limit)))
+    return InkPage(grey, ink, frame, negative, darkest, shade)
 
 
 def is_shadow(page: InkPage, box: tuple[int, int, int, int]) -> bool:
@@ -179,17 +186,15 @@ def _paper_map(shade: Grey, frame: Mask) -> Grey:
     return np.maximum(level, 1).round().astype(np.uint8)
 
 
-def _stretch(relative: Grey) -> Grey:
+def _stretch(relative: Grey, darkest: float) -> Grey:
     """Bring the darkest marks of a low-contrast page down to black.
 
     Pale marks that are few are left pale: a pencil drawing would come up together with the grain
     of its paper.
     """
-    darkest, dark = np.percentile(relative[::4, ::4], (0.5, 2))
     if darkest <= 64:
         return relative
-    limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
-    black = 0.85 * min(float(darkest), limit)
+    black = 0.85 * darkest
     levels = np.clip((np.arange(256) - black) * (255 / (255 - black)), 0, 255).astype(np.uint8)
     return cv2.LUT(relative, levels)
 

@@ -1,12 +1,14 @@
 """How far a page lies askew, from the rows that its text lines, staves and rules make."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import numpy.typing as npt
 from cv2.typing import MatLike
 
 from archive_tools.illustrations.boxes import PixelBox
-from archive_tools.illustrations.paper import Grey, Mask
+from archive_tools.illustrations.paper import InkPage, Mask
 
 MOST_DEGREES = 7.0
 # Text lines and ruled lines are still told from pictures at this angle.
@@ -60,22 +62,40 @@ def _best_angle(density: MatLike) -> tuple[float, float]:
     return fine, contrast(fine) / contrast(0.0)
 
 
-def level_page(grey: Grey, degrees: float) -> tuple[Grey, npt.NDArray[np.float64]]:
-    """Turn a page level about its centre, its edges drawn on.
+def level_page(page: InkPage, degrees: float) -> tuple[InkPage, npt.NDArray[np.float64]]:
+    """Turn a page level about its centre.
+
+    Its ink is turned rather than found anew: what was frame and paper stays so, and what comes
+    in at the corners is paper.
 
     Args:
-        grey: Page (H, W).
+        page: The page.
         degrees: How far it is turned against the clock.
 
     Returns:
         The page, of the same size, and the 2 x 3 matrix that brings its points back.
     """
-    height, width = grey.shape
-    there = cv2.getRotationMatrix2D((width / 2, height / 2), -degrees, 1.0)
-    levelled = cv2.warpAffine(
-        grey, there, (width, height), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    there = _turn(page.grey, degrees)
+    ink = _warp(page.ink * 255, there, cv2.BORDER_CONSTANT)
+    frame = None if page.frame is None else _warp(page.frame, there, cv2.BORDER_CONSTANT)
+    levelled = replace(
+        page,
+        grey=_warp(page.grey, there, cv2.BORDER_REPLICATE),
+        ink=(ink > 110).astype(np.uint8),
+        frame=frame,
+        shade=_warp(page.shade, _turn(page.shade, degrees), cv2.BORDER_REPLICATE),
     )
     return levelled, np.asarray(cv2.invertAffineTransform(there), dtype=np.float64)
+
+
+def _turn(image: MatLike, degrees: float) -> MatLike:
+    height, width = image.shape
+    return cv2.getRotationMatrix2D((width / 2, height / 2), -degrees, 1.0)
+
+
+def _warp(image: MatLike, there: MatLike, border: int) -> MatLike:
+    height, width = image.shape
+    return cv2.warpAffine(image, there, (width, height), borderMode=border)
 
 
 def bring_back(
