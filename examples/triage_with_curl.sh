@@ -2,7 +2,7 @@
 # Triage photos of one animal with curl alone.
 #
 #   sh examples/triage_with_curl.sh cow.jpg ...
-#   URL=http://127.0.0.1:7860 SIGNS='"fever","drooling"' LANGUAGE=de sh examples/triage_with_curl.sh cow.jpg
+#   URL=http://127.0.0.1:7860 SIGNS='"fever","drooling"' REPORT_LANGUAGE=de sh examples/triage_with_curl.sh cow.jpg
 #
 # Three requests: upload, call, and the stream of events of that call. The report is the JSON after
 # "event: complete". Exit status 0 with a report, 2 without.
@@ -10,7 +10,7 @@ set -eu
 
 url=${URL:-http://127.0.0.1:7860}
 signs=${SIGNS:-}
-language=${LANGUAGE:-en}
+language=${REPORT_LANGUAGE:-en}
 [ $# -gt 0 ] || { echo "usage: sh triage_with_curl.sh PHOTO..." >&2; exit 2; }
 
 fail() { echo "$1" >&2; exit 2; }

@@ -53,7 +53,7 @@ def scan_photos(
         The report; photos that cannot be read are in its `photo_errors`.
 
     Raises:
-        InvalidOptionError: A sign or the language is unknown, or there are too many photos.
+        InvalidOptionError: A sign or the language is unknown.
         InvalidPhotoError: No photo can be read (or there is none) and no sign is ticked.
         ModelLoadError: The model cannot be loaded.
         InferenceError: The model failed.
@@ -84,17 +84,16 @@ def _parse(choices: type[_Choice], value: str, what: str) -> _Choice:
 
 def _load_photos(files: Sequence[PhotoFile]) -> tuple[list[Photo], list[PhotoError]]:
     """Read what can be read; a photo that cannot costs only itself."""
-    if len(files) > MAX_PHOTOS:
-        raise InvalidOptionError(
-            f"{len(files)} photos are too many: send at most {MAX_PHOTOS} of one animal."
-        )
     photos: list[Photo] = []
     photo_errors: list[PhotoError] = []
-    for file in files:
+    for file in files[:MAX_PHOTOS]:
         try:
             photos.append(load_photo(file.path, file.name))
         except InvalidPhotoError as error:
             photo_errors.append(PhotoError(file.name, str(error)))
+    for file in files[MAX_PHOTOS:]:
+        message = f"{file.name}: only the first {MAX_PHOTOS} photos of an animal are looked at."
+        photo_errors.append(PhotoError(file.name, message))
     return photos, photo_errors
 
 

@@ -162,6 +162,8 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
     elif all(finding.is_faint for finding in outcome.findings):
         parts.append(phrases.signs[SignClass.NO_VISIBLE_SIGN].name)
     parts += [_told(finding, phrases) for finding in outcome.findings]
+    if isinstance(outcome, Triage) and outcome.unjudged:
+        parts.append(phrases.labels["not_all_judged"])
     if outcome.official_vet:
         parts.append(phrases.labels["official_headline"])
     return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
@@ -189,7 +191,8 @@ def _first_steps(
     marked = [text if sources else text + UNVERIFIED_MARK for text, sources in steps.items()]
     advice = _retake_advice(outcome, photos, phrases)
     # A photo to be taken again comes first only where nothing else is known.
-    ordered = [*marked, *advice] if outcome.urgency or outcome.official_vet else [*advice, *marked]
+    knows_more = bool(outcome.findings or outcome.signs_used or outcome.official_vet)
+    ordered = [*marked, *advice] if knows_more else [*advice, *marked]
     used = [source for sources in steps.values() for source in sources]
     used += [source for finding in outcome.findings for source in CONDITIONS[finding.sign].sources]
     return tuple(ordered), tuple(SOURCES[source] for source in dict.fromkeys(used))
@@ -224,7 +227,7 @@ def _retake_advice(
     outcome: Triage | Abstention, photos: Sequence[Photo], phrases: Phrases
 ) -> list[str]:
     """How to take the photos again: why the policy abstained, then each poor quality once."""
-    reasons = [outcome.reason] if isinstance(outcome, Abstention) else []
+    reasons = [outcome.reason] if isinstance(outcome, Abstention) else [*outcome.unjudged]
     reasons += [str(photo.quality) for photo in photos if photo.quality is not PhotoQuality.GOOD]
     return [
         text for reason in dict.fromkeys(reasons) for text in phrases.abstentions[reason].advice

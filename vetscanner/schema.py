@@ -148,12 +148,21 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """The policy's answer when it has one."""
+    """The policy's answer when it has one.
+
+    Attributes:
+        urgency: How urgent it is.
+        findings: What is told of the photos.
+        official_vet: Whether the official-vet path is shown.
+        signs_used: The ticked signs.
+        unjudged: Why other photos of the animal could not be judged, each reason once.
+    """
 
     urgency: Urgency
     findings: tuple[Finding, ...]
     official_vet: bool
     signs_used: tuple[TickedSign, ...]
+    unjudged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

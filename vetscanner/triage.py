@@ -75,7 +75,9 @@ def triage(
     signs_used = tuple(sign for sign in TickedSign if sign in ticked)
     reason = _abstention_reason(verdicts)
     if reason is None:
-        return Triage(urgency or Urgency.MONITOR, findings, official_vet, signs_used)
+        reasons = (verdict.reason for verdict in verdicts if verdict.reason is not None)
+        unjudged = tuple(dict.fromkeys(reasons))
+        return Triage(urgency or Urgency.MONITOR, findings, official_vet, signs_used, unjudged)
     return Abstention(reason, urgency, official_vet, findings, signs_used)
 
 
@@ -84,8 +86,8 @@ def _judge_photo(
 ) -> _Verdict:
     top = prediction.top
     if quality is not PhotoQuality.GOOD:
-        # A better photo settles a faint alarm within a minute; a strong one does not wait for it.
-        strong = tuple(alarm for alarm in alarms if alarm.sign is top and is_clear)
+        # A better photo settles a faint alarm within a minute; the likeliest class does not wait.
+        strong = tuple(alarm for alarm in alarms if alarm.sign is top)
         return _Verdict(str(quality), strong, None)
     if not is_clear:
         return _Verdict("unclear", alarms, ALARM_URGENCY if alarms else None)

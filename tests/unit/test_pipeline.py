@@ -14,6 +14,7 @@ from PIL import Image
 from vetscanner.config import MAX_PHOTOS
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError
 from vetscanner.model_specs import ModelSpec
+from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report import ScanReport
 from vetscanner.report_text import WIDTH, report_text
@@ -152,10 +153,28 @@ def test_unknown_options_say_what_is_allowed(signs: list[str], language: str, na
         scan_photos([], signs, language, ToldModel(), SPEC)
 
 
-def test_too_many_photos_are_refused_before_any_is_read(tmp_path: Path) -> None:
-    files = [PhotoFile(tmp_path / "never_read.jpg", "x")] * (MAX_PHOTOS + 1)
-    with pytest.raises(InvalidOptionError, match=f"at most {MAX_PHOTOS}"):
-        scan(files)
+def test_photos_beyond_the_limit_are_named_and_not_read(
+    photo_file: Callable[..., PhotoFile], tmp_path: Path
+) -> None:
+    good = photo_file("good.jpg")
+    files = [good] * MAX_PHOTOS + [PhotoFile(tmp_path / "never_read.jpg", "extra.jpg")]
+    report = scan(files, *[{"no_visible_sign": 1.0}] * MAX_PHOTOS, signs="down")
+    assert report.level == "emergency"
+    assert [error.name for error in report.photo_errors] == ["extra.jpg"]
+    assert f"first {MAX_PHOTOS}" in report.photo_errors[0].message
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_a_photo_that_could_not_be_judged_is_not_passed_over(
+    photo_file: Callable[..., PhotoFile], language: Language
+) -> None:
+    both = [photo_file("cow.jpg"), photo_file("close.jpg")]
+    answers = {"no_visible_sign": 1.0}, {"eye": 0.45, "udder_teat": 0.4}
+    report = scan(both, *answers, language=language.value)
+    phrases = load_phrases(language)
+    assert report.level == "monitor"
+    assert phrases.labels["not_all_judged"] in report.headline
+    assert report.first_steps[0] == phrases.abstentions["unclear"].advice[0]
 
 
 def test_healthy_looking_says_no_visible_sign(photo_file: Callable[..., PhotoFile]) -> None:

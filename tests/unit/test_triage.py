@@ -258,3 +258,17 @@ def test_findings_are_never_health_and_the_order_of_photos_does_not_matter(
         set(reverse.findings),
     )
     assert outcome.signs_used == reverse.signs_used
+
+
+def test_photos_that_could_not_be_judged_are_named() -> None:
+    outcome = judge(HEALTHY, UNCLEAR, (HEALTHY, PhotoQuality.BLURRED), UNCLEAR)
+    assert isinstance(outcome, Triage)
+    assert outcome.unjudged == ("unclear", "blurred")
+    assert judge(HEALTHY) == judge(HEALTHY, HEALTHY)
+
+
+def test_a_poor_photo_raises_the_alarm_where_the_sign_is_likeliest() -> None:
+    likely = judge((prediction(foot_and_mouth=0.45), PhotoQuality.TINY))
+    assert likely.official_vet
+    faint = judge((prediction(foot_and_mouth=0.3, no_visible_sign=0.6), PhotoQuality.BLURRED))
+    assert not faint.official_vet
