@@ -20,6 +20,8 @@ MOST_BYTES = 2**32 - 1
 # PDFium keeps the stored bytes of every picture that it has shown until the file is closed:
 # 900 scans took 500 MB, reopened every 50 pages 190 MB.
 _PAGES_PER_OPENING = 50
+# Of the annotations only these show nothing of their own.
+_UNSEEN_ANNOTATIONS = ("FPDF_ANNOT_LINK", "FPDF_ANNOT_POPUP")
 
 
 class SecondRenderer:
@@ -54,7 +56,8 @@ class SecondRenderer:
             Pixels, uint8 RGB (H, W, 3).
 
         Raises:
-            PageError: PDFium cannot open the file or render the page.
+            PageError: PDFium cannot open the file or render the page, or the page shows form fields
+                or annotations: PDFium draws them in its own way or not at all.
         """
         import pypdfium2
 
@@ -73,6 +76,8 @@ class SecondRenderer:
     def _render(self, page_index: int, zoom: float) -> RgbPixels:
         page = self._open_for(page_index)[page_index]
         try:
+            if _shows_annotations(page):
+                raise PageError("form fields and annotations are MuPDF's to draw")
             bitmap = page.render(scale=zoom, rev_byteorder=True, prefer_bgrx=False)
             try:
                 # A copy: the bitmap's memory goes with it.
@@ -94,3 +99,19 @@ class SecondRenderer:
             self._document = pypdfium2.PdfDocument(self._path, password=self._password)
             self._pages_left = _PAGES_PER_OPENING
         return self._document
+
+
+def _shows_annotations(page: Any) -> bool:
+    """Whether a page shows more than its content: form fields, notes, marks."""
+    import pypdfium2.raw as pdfium
+
+    unseen = {getattr(pdfium, name) for name in _UNSEEN_ANNOTATIONS}
+    for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        subtype = pdfium.FPDFAnnot_GetSubtype(annotation)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if subtype not in unseen:
+            return True
+    return False

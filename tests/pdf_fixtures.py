@@ -204,6 +204,24 @@ def born_digital() -> bytes:
         return bytes(document.tobytes(deflate=True))
 
 
+def with_annotated_page(kind: str, at: int, pages: int = 3) -> bytes:
+    """Typeset pages, one of which shows nothing but a form field or a note ("note")."""
+    with pymupdf.open() as document:
+        for index in range(pages):
+            page = document.new_page(width=420, height=595)
+            if index != at:
+                page.insert_text((40, 60), "Typeset text, not a scan.")
+            elif kind == "note":
+                page.add_freetext_annot((40, 40, 380, 555), "A note. " * 60, fontsize=20)
+            else:
+                field = pymupdf.Widget()
+                field.field_name, field.field_type = "x", pymupdf.PDF_WIDGET_TYPE_TEXT
+                field.rect, field.text_fontsize = pymupdf.Rect(40, 40, 380, 555), 40
+                field.field_value = "FORM FIELD " * 20
+                page.add_widget(field)
+        return bytes(document.tobytes())
+
+
 def encrypted(user_password: str = "user", owner_password: str = "owner") -> bytes:
     """Return a scan locked by AES-256; an empty user password opens without asking."""
     with pymupdf.open(stream=colour_jpeg(), filetype="pdf") as document:

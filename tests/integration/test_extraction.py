@@ -132,9 +132,22 @@ def test_picture_and_sigma_are_those_of_the_page_as_mupdf_shows_it(extract, make
     assert np.abs(_thumbnail(picture) - _thumbnail(shown)).mean() < 4
 
 
-def _render_at_144_dpi(content):
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["field", "note"])
+def test_form_fields_and_notes_are_shown_wherever_the_page_stands(extract, kind, at):
+    content = pdf_fixtures.with_annotated_page(kind, at)
+    result = extract(content, at, fit=Fit.STRETCH, filter=PageFilter.NONE, finishing=NO_FINISHING)
+    picture = Image.open(io.BytesIO(result.records[0].jpeg))
+    shown = _render_at_144_dpi(content, at)
+    assert shown.std() > 10
+    assert result.sigma == pytest.approx(page_filter.to_grey(shown).std(), abs=2.5)
+    expected = Image.fromarray(shown).resize((1024, 1024), Image.Resampling.LANCZOS)
+    assert np.abs(_thumbnail(picture) - _thumbnail(expected)).mean() < 4
+
+
+def _render_at_144_dpi(content, page_index=0):
     with pymupdf.open(stream=content, filetype="pdf") as document:
-        pixmap = document[0].get_pixmap(matrix=pymupdf.Matrix(2, 2))
+        pixmap = document[page_index].get_pixmap(matrix=pymupdf.Matrix(2, 2))
         samples = np.frombuffer(pixmap.samples, dtype=np.uint8)
         return samples.reshape(pixmap.height, pixmap.width, 3).copy()
 
