@@ -57,6 +57,8 @@ _SIGNS_OF_DAMAGE = {
 _JPEG_CUT_OFF = "premature end of file in jpeg"
 _EDGE_SHARE = 0.02
 
+_LIBRARY_ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
+
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)
 
@@ -135,7 +137,7 @@ class PdfPage:
                 return None
             if pixmap.n not in (1, 3) or pixmap.colorspace.name not in _PLAIN_SPACES:
                 pixmap = pymupdf.Pixmap(pymupdf.csRGB, pixmap)
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        except _LIBRARY_ERRORS:
             return None
         if pymupdf.TOOLS.mupdf_warnings():
             return None
@@ -158,7 +160,7 @@ class PdfPage:
         pymupdf.TOOLS.reset_mupdf_warnings()
         try:
             pixmap = self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False)
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        except _LIBRARY_ERRORS as error:
             raise PageError(f"cannot be rendered: {error}") from error
         # A copy: `samples_mv` dangles as soon as the pixmap is freed.
         pixels = _to_array(pixmap)
@@ -229,7 +231,7 @@ class PdfDocument:
         """
         try:
             page = self._document[page_index]
-        except (IndexError, RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        except (IndexError, *_LIBRARY_ERRORS) as error:
             raise PageError(f"cannot be read: {error}") from error
         try:
             if not self.is_intact:
@@ -263,7 +265,7 @@ def open_document(
     document = _open(path)
     try:
         _unlock(document, path.name, password)
-        if document.page_count == 0:
+        if _count_pages(document, path.name) == 0:
             raise UnreadablePdfError(
                 f"{path.name} has no pages. Open it in a PDF viewer to check; if pages are "
                 "visible there, print it to a new PDF."
@@ -306,7 +308,7 @@ def _open(path: Path) -> pymupdf.Document:
         raise UnreadablePdfError(
             f"{path.name} is empty (0 bytes). Copy or upload it again."
         ) from error
-    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+    except _LIBRARY_ERRORS as error:
         raise UnreadablePdfError(
             f"{path.name} is not a PDF, or is damaged beyond repair. Check that it opens in a "
             "PDF viewer, and copy or upload it again."
@@ -327,6 +329,17 @@ def _unlock(document: pymupdf.Document, name: str, password: str | None) -> None
         raise EncryptedPdfError(f"{name} is encrypted. Give its password (--password).")
     if not document.authenticate(password):
         raise EncryptedPdfError(f"{name} is encrypted and the password given is wrong.")
+
+
+def _count_pages(document: pymupdf.Document, name: str) -> int:
+    """Return the number of pages."""
+    try:
+        return int(document.page_count)
+    except _LIBRARY_ERRORS as error:
+        raise UnreadablePdfError(
+            f"{name} is damaged: its list of pages is broken. If it opens in a PDF viewer, print "
+            "it to a new PDF; else copy or upload it again."
+        ) from error
 
 
 def _measure(page: pymupdf.Page) -> PdfPage:
@@ -353,9 +366,18 @@ def _raise_for_missing_parts(document: pymupdf.Document, page: pymupdf.Page) -> 
     parts = ("Contents", "Resources/XObject", "Resources/Font")
     for part in parts:
         text = document.xref_get_key(page.xref, part)[1]
-        for reference in re.findall(r"(\d+) 0 R", text):
-            if document.xref_object(int(reference)) == "null":
-                raise PageError(damage + "a part of the page is missing")
+        if any(_is_missing(document, int(xref)) for xref in re.findall(r"(\d+) 0 R", text)):
+            raise PageError(damage + "a part of the page is missing")
+
+
+def _is_missing(document: pymupdf.Document, xref: int) -> bool:
+    """Whether an object that something refers to is gone."""
+    if not 0 < xref < document.xref_length():
+        return True
+    try:
+        return bool(document.xref_object(xref) == "null")
+    except _LIBRARY_ERRORS:
+        return True
 
 
 def _raise_for_damage(warnings: str, pixels: RgbPixels) -> None:

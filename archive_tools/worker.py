@@ -29,6 +29,10 @@ from archive_tools.schema import (
 
 MB = 2**20
 MAX_REASON_CHARS = 200
+DAMAGED = (
+    "the file is damaged here. If it opens in a PDF viewer, print it to a new PDF; else copy or "
+    "upload it again"
+)
 # The parent stops a page that takes too long; the alarm serves a worker whose parent was killed.
 ALARM_GRACE_S = 5.0
 PR_SET_PDEATHSIG = 1
@@ -83,7 +87,12 @@ class TaskRunner:
             return f"needs more than the {self._limits.page_memory_mb} MB of memory it may take"
         if isinstance(error, ArchiveToolsError):
             return text
-        return f"{type(error).__name__}: {text}"[:MAX_REASON_CHARS]
+        if isinstance(error, RuntimeError):
+            # MuPDF's own; its words ("code=7: bad xref") help nobody.
+            return DAMAGED
+        return f"an unexpected error, please report it: {type(error).__name__}: {text}"[
+            :MAX_REASON_CHARS
+        ]
 
 
 def serve(connection: Connection) -> None:

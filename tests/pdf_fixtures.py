@@ -239,6 +239,15 @@ def zero_pages() -> bytes:
     return write_pdf([])
 
 
+def lying_page_count() -> bytes:
+    """A file that promises five pages and has one."""
+    return (
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 5>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>endobj\ntrailer<</Root 1 0 R>>\n"
+    )
+
+
 def truncated(share: float, whole: bytes | None = None) -> bytes:
     """Return the first `share` (0 to 1) of a file of three scans."""
     whole = whole or colour_jpeg(pages=3)

@@ -38,8 +38,9 @@ def test_probe_counts_pages_and_reads_the_documents_own_details(saved):
         (pdf_fixtures.html_named_pdf(), "not a PDF"),
         (pdf_fixtures.jpeg_named_pdf(), "not a PDF"),
         (pdf_fixtures.zero_pages(), "no pages"),
+        (pdf_fixtures.lying_page_count(), "list of pages is broken"),
     ],
-    ids=["empty", "header only", "web page", "JPEG", "no pages"],
+    ids=["empty", "header only", "web page", "JPEG", "no pages", "lying count"],
 )
 def test_unreadable_files_are_named_with_what_to_do(saved, content, words):
     with pytest.raises(UnreadablePdfError, match=words) as caught:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from archive_tools.workers import (
 from tests import pdf_fixtures
 from tests.commands import REPOSITORY
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
+from tests.sample_files import write_bad_pdf
 
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
 PATIENT = WorkerLimits(page_time_s=300, page_memory_mb=ENDLESS_MEMORY_MB)
@@ -95,6 +97,16 @@ def find_busy_worker() -> psutil.Process:
 
     wait_until(is_found)
     return found[0]
+
+
+def test_what_is_cut_off_is_told_in_plain_words(tmp_path: Path) -> None:
+    halved = write_bad_pdf(tmp_path, "halved")
+    with SerialExecutor(KEEP_ALL) as executor:
+        replies = list(map_pages(executor, iter_tasks(halved, 3)))
+    assert [has_failed(reply) for reply in replies] == [False, True, True]
+    for reply in replies[1:]:
+        assert re.search(r"file is damaged.*missing", reply.reason)
+        assert not re.search(r"Error|xref|code=", reply.reason)
 
 
 def test_processes_and_serial_give_the_same_in_the_same_order(scans: Path) -> None:
