@@ -95,11 +95,20 @@ def clean_name(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+def _is_text(name: str) -> bool:
+    """Whether a name is text; Python keeps other bytes of a file's name as lone surrogates."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class SourceFeed:
     """Brings the planned files to disk one after the other; a `with` block removes all copies.
 
     Only members of a ZIP are copied, into `folder`; other files are used where they lie and
-    never changed.
+    never changed. A file whose name is no text gets a link with a plain name there.
     """
 
     def __init__(self, planned: Sequence[Planned], folder: Path) -> None:
@@ -125,10 +134,13 @@ class SourceFeed:
             DatasetWriteError: The disk is full; that is no fault of the file.
         """
         for number, planned in enumerate(self._planned):
-            if isinstance(planned, SourceFailure) or planned.member is None:
-                yield _as_it_lies(planned)
+            if isinstance(planned, SourceFailure):
+                yield planned
                 continue
             copy = self._folder / f"{number:06d}{PDF_SUFFIX}"
+            if planned.member is None:
+                yield self._as_it_lies(planned, copy)
+                continue
             try:
                 yield from self._unpack(planned, planned.member, copy)
             except (*BAD_MEMBER_ERRORS, OSError, SourceError) as error:
@@ -143,7 +155,7 @@ class SourceFeed:
                 yield NamedFile(copy, planned.name)
 
     def release(self, path: Path) -> None:
-        """Delete a file if it is a copy that this feed made."""
+        """Delete a file if it is a copy or a link that this feed made."""
         if path.parent == self._folder:
             path.unlink(missing_ok=True)
 
@@ -162,6 +174,22 @@ class SourceFeed:
         if self._archive is not None:
             self._archive.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _as_it_lies(self, planned: PlannedFile, link: Path) -> NamedFile | SourceFailure:
+        """Return a file that needs no unpacking.
+
+        PDF libraries take names as UTF-8 only; old archives have others.
+        """
+        if _is_text(str(planned.path)):
+            return NamedFile(planned.path, planned.name)
+        try:
+            self._folder.mkdir(exist_ok=True)
+            link.symlink_to(planned.path.absolute())
+        except OSError:
+            return SourceFailure(
+                planned.name, "Its name, or that of its folder, is not UTF-8. Rename it."
+            )
+        return NamedFile(link, planned.name)
 
     def _unpack(self, planned: PlannedFile, member: int, copy: Path) -> Iterator[None]:
         """Write one member to disk, a piece at a time; the member's own path is never used."""
@@ -210,6 +238,8 @@ def _plan_input(path: Path, name: str, leave_out: Path | None) -> Iterator[Plann
     elif path.exists():
         # Reading a pipe or a device would never end.
         yield SourceFailure(name, "It is neither a file nor a folder. Copy its content to a file.")
+    elif path.is_symlink():
+        yield _broken_link(name)
     elif matches := _match_glob(path):
         for match in map(Path, matches):
             if not _is_earlier_result(match, leave_out):
@@ -248,26 +278,44 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _plan_file(path: Path, name: str) -> Iterator[Planned]:
     """Take a file as it is, or look into a ZIP."""
+    if path.is_symlink() and not path.exists():
+        yield _broken_link(name)
+        return
     if ZIP_SUFFIX not in (path.suffix.lower(), PurePosixPath(name).suffix.lower()):
         yield PlannedFile(path, name)
         return
     try:
         with _open_zip(path) as archive:
-            entries = [(entry.filename, index) for index, entry in enumerate(archive.infolist())]
+            entries = [
+                (entry.filename, index)
+                for index, entry in enumerate(archive.infolist())
+                if not entry.is_dir()
+            ]
     except (*BAD_MEMBER_ERRORS, OSError, ValueError, SourceError) as error:
         yield SourceFailure(name, _unpack_failure(error))
         return
     wanted = sorted(entry for entry in entries if _is_wanted_member(entry[0]))
     for member_name, index in wanted:
-        yield PlannedFile(path, f"{name}/{clean_name(member_name)}", index)
+        yield _plan_member(path, f"{name}/{clean_name(member_name)}", index)
     if not wanted:
-        yield SourceFailure(name, "The ZIP file holds no PDF. Archives inside it are not opened.")
+        yield SourceFailure(name, "The ZIP file holds no PDF.")
+
+
+def _plan_member(path: Path, name: str, index: int) -> Planned:
+    """Take a PDF of a ZIP; name a ZIP inside it, so that its pages are not missed unnoticed."""
+    if PurePosixPath(name).suffix.lower() == PDF_SUFFIX:
+        return PlannedFile(path, name, index)
+    return SourceFailure(name, "ZIP files inside a ZIP file are not opened. Unpack it and give it.")
+
+
+def _broken_link(name: str) -> SourceFailure:
+    return SourceFailure(name, "It is a link to a file that is not there. Give the file itself.")
 
 
 def _is_wanted_member(name: str) -> bool:
-    """Whether a ZIP's entry is a PDF, and not a shadow that macOS adds to each file."""
+    """Whether a ZIP's entry is a PDF or a ZIP, and not a shadow that macOS adds to each file."""
     path = PurePosixPath(name)
-    return path.suffix.lower() == PDF_SUFFIX and not any(
+    return path.suffix.lower() in (PDF_SUFFIX, ZIP_SUFFIX) and not any(
         part.startswith((".", "__MACOSX")) for part in path.parts if part != ".."
     )
 
@@ -281,13 +329,6 @@ def _open_zip(path: Path) -> zipfile.ZipFile:
         file.close()
         raise
     return archive
-
-
-def _as_it_lies(planned: Planned) -> NamedFile | SourceFailure:
-    """Return a file that needs no unpacking."""
-    if isinstance(planned, SourceFailure):
-        return planned
-    return NamedFile(planned.path, planned.name)
 
 
 def _check_growth(written_bytes: int, packed_bytes: int, folder: Path) -> None:

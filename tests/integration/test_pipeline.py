@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -87,6 +88,14 @@ def read_pages(out: Path) -> list[tuple[str, int, str]]:
         text = archive.read("manifest/pages.csv").decode()
     rows = csv.DictReader(io.StringIO(text))
     return [(row["file"], int(row["page_number"]), row["decision"]) for row in rows]
+
+
+def test_name_that_is_not_utf8_is_no_obstacle(tmp_path: Path, out: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"M\xe4rz.pdf")
+    odd.write_bytes(pdf_fixtures.colour_jpeg(pages=2))
+    *_, report = build_dataset([odd], out, KEEP_ALL, TWO)
+    assert isinstance(report, RunReport)
+    assert (report.pages.kept, report.source_failures) == (2, ())
 
 
 def test_every_page_and_file_is_accounted_for(inputs: Path, out: Path) -> None:

@@ -213,11 +213,46 @@ def test_encrypted_member_is_explained(tmp_path: Path) -> None:
 
 def test_zip_without_pdfs_is_explained(tmp_path: Path) -> None:
     path = write_zip(
-        tmp_path / "s.zip", {"inner.zip": b"", "__MACOSX/._a.pdf": b"", "._b.pdf": b""}
+        tmp_path / "s.zip",
+        {"notes.txt": b"", "__MACOSX/._a.pdf": b"", "._b.pdf": b"", "d.pdf/": b""},
     )
     [failure] = plan_sources([path], None)
     assert isinstance(failure, SourceFailure)
     assert "holds no PDF" in failure.message
+
+
+def test_zip_inside_a_zip_is_named_and_folder_entries_are_ignored(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "s.zip", {"a.pdf": PDF, "b/inner.zip": b"PK", "c.pdf/": b""})
+    good, nested = plan_sources([path], None)
+    assert good == PlannedFile(path, "s.zip/a.pdf", 0)
+    assert isinstance(nested, SourceFailure)
+    assert nested.name == "s.zip/b/inner.zip"
+    assert "Unpack" in nested.message
+
+
+def test_link_to_nothing_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "lost.pdf").symlink_to(tmp_path / "nowhere.pdf")
+    for wanted in (tmp_path, tmp_path / "lost.pdf", tmp_path / "*.pdf"):
+        [failure] = plan_sources([wanted], None)
+        assert isinstance(failure, SourceFailure)
+        assert failure.name == "lost.pdf"
+        assert "link to a file that is not there" in failure.message
+
+
+def test_file_whose_name_is_no_text_gets_a_link_with_a_plain_name(tmp_path: Path) -> None:
+    old = tmp_path / os.fsdecode(b"M\xe4rz")
+    old.mkdir()
+    (old / "scan.pdf").write_bytes(PDF)
+    work = tmp_path / "work"
+    with SourceFeed(plan_sources([old / "scan.pdf"], None), work) as feed:
+        [brought] = feed
+        assert isinstance(brought, NamedFile)
+        assert (brought.name, brought.path) == ("scan.pdf", work / "000000.pdf")
+        assert brought.path.read_bytes() == PDF
+        feed.release(brought.path)
+        assert list(work.iterdir()) == []
+    assert (old / "scan.pdf").read_bytes() == PDF
+    assert not work.exists()
 
 
 def test_unpacking_comes_up_for_air(tmp_path: Path) -> None:
