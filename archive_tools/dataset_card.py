@@ -39,16 +39,23 @@ tags:
   text as a formula.
 - `manifest/report.json`: options, versions of the tools, counts and failures.
 {settings}
+{usage}
+## Rights
+
+Nothing here says that the scanned works are free to use. Find out for each document (`source_file`
+in `metadata.jsonl`), and put the licence into this card before you publish the dataset.
+"""
+
+_USAGE = """\
 ```python
 from datasets import load_dataset
 
 dataset = load_dataset("path/to/this/folder", split="train")
 ```
-
-## Rights
-
-Nothing here says that the scanned works are free to use. Find out for each document (`source_file`
-in `metadata.jsonl`), and put the licence into this card before you publish the dataset.
+"""
+_NOTHING_TO_USE = """\
+**No page was kept, so there is no image to load or to train with.** `manifest/pages.csv` says why
+each page was left out. Build it again with a lower `--min-sigma`, or with `--filter none`.
 """
 
 _CONFIGS = """\
@@ -121,6 +128,7 @@ def render_dataset_card(
         outcome=_describe_outcome(counts),
         listed_files=_describe_files(splits, dataset_format),
         settings=_SETTINGS if is_in_folders else "",
+        usage=_USAGE if images else _NOTHING_TO_USE,
         **counts,
     )
 

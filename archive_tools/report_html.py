@@ -6,6 +6,10 @@ from html import escape
 from archive_tools.schema import Progress, RunReport, RunStatus, SourceFailure
 
 _SHOWN_FAILURES = 20
+_NOTHING_KEPT = (
+    "No page was kept: the dataset holds no image. Lower the least sigma, or choose to keep every "
+    "page, and build again; manifest/pages.csv in the ZIP says why each page was left out."
+)
 
 
 def progress_html(progress: Progress) -> str:
@@ -30,11 +34,6 @@ def progress_html(progress: Progress) -> str:
 def report_html(report: RunReport) -> str:
     """Return the report of a finished run: headline, counts, and what failed and why."""
     pages = report.pages
-    headline = (
-        "The dataset is ready."
-        if report.status is RunStatus.SUCCESS
-        else "The dataset is ready, but some pages or files failed; they are listed below."
-    )
     rows = [
         ("Pages seen", str(pages.seen)),
         ("Kept", str(pages.kept)),
@@ -45,7 +44,15 @@ def report_html(report: RunReport) -> str:
         ("Files failed", str(report.source_failure_count)),
         ("Time", f"{report.elapsed_s:.1f} s ({report.pages_per_s} pages/s)"),
     ]
-    return f"<p><strong>{headline}</strong></p>{_table(rows)}{_failures_html(report)}"
+    return f"<p><strong>{_headline(report)}</strong></p>{_table(rows)}{_failures_html(report)}"
+
+
+def _headline(report: RunReport) -> str:
+    if not report.pages.kept:
+        return _NOTHING_KEPT
+    if report.status is RunStatus.SUCCESS:
+        return "The dataset is ready."
+    return "The dataset is ready, but some pages or files failed; they are listed below."
 
 
 def error_html(message: str) -> str:

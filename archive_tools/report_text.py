@@ -4,11 +4,18 @@ from typing import Any, TextIO
 
 from archive_tools.schema import RunReport, SourceFailure
 
+_NOTHING_KEPT = (
+    "No page was kept, so it holds no image. Lower --min-sigma or --min-size, or keep every page "
+    "with --filter none; manifest/pages.csv says why each page was left out."
+)
+
 
 def summarise(report: RunReport) -> str:
     """Return the report for people: where the dataset is, the counts and the time."""
     pages = report.pages
     place = f"Dataset: {report.out}" if report.out else "Nothing usable: no dataset was written."
+    if report.out and not pages.kept:
+        place += f"\n{_NOTHING_KEPT}"
     return (
         f"{place}\n"
         f"Files: {report.file_count} used, {report.source_failure_count} failed\n"

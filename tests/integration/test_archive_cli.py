@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +69,17 @@ def endless_build(tmp_path: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_run_that_keeps_nothing_says_so_and_what_to_do(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "blank.pdf").write_bytes(pdf_fixtures.blank())
+    ended = run_command("archive_tools", "build", tmp_path / "blank.pdf", "--out", out)
+    assert ended.status == 0, ended.everything
+    assert re.search(r"No page was kept.*--filter none", ended.stdout)
+    with zipfile.ZipFile(out) as archive:
+        card = archive.read("README.md").decode()
+    assert "No page was kept" in card
+    assert "load_dataset" not in card
 
 
 def test_score_writes_names_that_no_spreadsheet_runs(tmp_path: Path) -> None:

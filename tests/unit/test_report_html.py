@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,15 @@ def test_the_run_report_tells_every_count() -> None:
     for name, number in [("seen", 10), ("Kept", 3), ("Dropped", 6), ("Failed", 1)]:
         assert re.search(rf"{name}</th><td>{number}<", html), name
     assert "70.0 %" in html
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_a_run_that_kept_nothing_says_so_first(failed: int) -> None:
+    empty = replace(make_run_report(failed), pages=PageCounts(dropped=6, failed=failed))
+    html = report_html(empty)
+    assert html.startswith("<p><strong>No page was kept")
+    assert "ready" not in html
+    assert report_html(make_run_report()).startswith("<p><strong>The dataset is ready.")
 
 
 def test_failures_are_named_with_what_to_do_and_shortened() -> None:
