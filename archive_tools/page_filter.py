@@ -22,16 +22,22 @@ _TRIANGLE_SHARE = 0.85
 _LARGER_BY_PX = 2
 
 # Errors of the looks (estimate less truth) over 242 scans at 72 to 400 dpi and 80 drawn pages, with
-# a reserve of about a half.
-_SCAN_ERRORS = (-0.9, 1.6)
-_PDFIUM_ERRORS = (-2.0, 2.0)
-_PDFIUM_BITONAL_ERRORS = (-2.0, 5.5)  # it leaves one-bit print sharper
+# a reserve of about a third.
+_SCAN_ERRORS = (-1.2, 2.2)
+_PDFIUM_ERRORS = (-2.0, 4.0)
+_PDFIUM_BITONAL_ERRORS = (-2.5, 10.0)  # it leaves one-bit print sharper
 
 # Of the variance that a halving takes, so many times as much is found at each finer octave: in the
 # middle, and in 95 of 100 scans; the constant is for noise, which shows only at the finest.
 _LIKELY_GAIN = 1.0
 _MOST_GAIN = 2.5
 _NOISE_VARIANCE = 25.0
+
+# Engraved lines vanish in a glance and leave a smooth grey: below so much of the paper's brightness
+# a smooth part may be lines of ink on paper. Text is not smooth even at 32 dpi.
+_MIDTONE_SHARE = 0.88
+_SMOOTH_RANGE = 24
+_INK_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,5 +196,21 @@ def coarse_look(grey: GreyPixels, octaves: float) -> Look:
     variance = measure_sigma(grey) ** 2
     lost = max(0.0, variance - measure_sigma(halve(grey, 1)) ** 2)
     likely = math.sqrt(variance + _LIKELY_GAIN * octaves * lost)
-    most = math.sqrt(variance + _MOST_GAIN * octaves * lost + _NOISE_VARIANCE)
-    return Look(likely, -math.inf, most)
+    unseen = _MOST_GAIN * octaves * lost + _NOISE_VARIANCE + _hidden_variance(grey)
+    return Look(likely, -math.inf, math.sqrt(variance + unseen))
+
+
+def _hidden_variance(grey: GreyPixels) -> float:
+    """Return the variance that a glance would not see if its smooth greys were engraved lines.
+
+    Args:
+        grey: The page at some 36 dpi, uint8 (H, W).
+    """
+    paper = float(np.percentile(grey, 95))
+    ink = _INK_SHARE * paper
+    around = np.ones((3, 3), np.uint8)
+    local_range = cv2.subtract(cv2.dilate(grey, around), cv2.erode(grey, around))
+    midtones = grey[(local_range < _SMOOTH_RANGE) & (grey < _MIDTONE_SHARE * paper)]
+    # Lines of ink on paper whose mean is m have the variance (paper - m)(m - ink).
+    spread = (paper - midtones.astype(np.float64)) * (midtones - ink)
+    return float(np.maximum(spread, 0).sum() / grey.size)

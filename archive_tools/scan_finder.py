@@ -25,7 +25,7 @@ JPEG_2000 = "JPXDecode"
 # Keys that are understood here or do not matter to how a page or a picture looks.
 _PAGE_KEYS = """
     Type Parent MediaBox CropBox TrimBox BleedBox ArtBox Rotate Resources Contents Thumb
-    StructParents LastModified Annots Group PieceInfo Metadata Tabs Dur Trans ID PZ B
+    StructParents LastModified Annots AA Group PieceInfo Metadata Tabs Dur Trans ID PZ B
 """
 _PICTURE_KEYS = """
     Type Subtype Name Width Height BitsPerComponent ColorSpace Filter Length Interpolate Intent
