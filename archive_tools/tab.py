@@ -1,10 +1,6 @@
 """The archive tab and its API endpoint `/build_dataset`."""
 
-import os
-import shutil
-import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +18,7 @@ from archive_tools.config import (
     RunOptions,
 )
 from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
+from archive_tools.job_folder import RESULT_NAME, link_input, open_job_folder, remove_old_jobs
 from archive_tools.pipeline import build_dataset as run_build
 from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
 from archive_tools.schema import NamedFile, Progress, RunReport
@@ -58,6 +55,7 @@ _FIT_CHOICES = [
 
 def build_archive_tab() -> None:
     """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
+    remove_old_jobs()
     gr.Markdown(_INTRO)
     with gr.Row():
         with gr.Column():
@@ -217,41 +215,12 @@ def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Pro
     """Run in a job folder of its own."""
     if not files:
         raise SourceError("No file was given. Add at least one PDF, then build again.")
-    with _open_job_folder() as folder:
-        linked = [_linked(file, folder / "inputs", number) for number, file in enumerate(files)]
-        for step in run_build(linked, folder / "dataset.zip", config, RunOptions()):
+    with open_job_folder() as folder:
+        linked = [link_input(file, folder, number) for number, file in enumerate(files)]
+        for step in run_build(linked, folder / RESULT_NAME, config, RunOptions()):
             if isinstance(step, RunReport) and step.out is None:
                 raise SourceError(_nothing_usable(step))
             yield step
-
-
-@contextmanager
-def _open_job_folder() -> Iterator[Path]:
-    """Make a folder below Gradio's own, which serves the ZIP in place and deletes it in time.
-
-    The inputs go as soon as the run ends; the folder goes too unless it holds a finished ZIP.
-    """
-    folder = Path(get_upload_folder()) / f"archive-{uuid.uuid4().hex}"
-    (folder / "inputs").mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder / "inputs", ignore_errors=True)
-        if not (folder / "dataset.zip").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _linked(file: NamedFile, folder: Path, number: int) -> NamedFile:
-    """Hard-link an upload into the job, since Gradio's sweep may delete its own name meanwhile.
-
-    Identical uploads of two visitors are one file: it is never changed or deleted here.
-    """
-    link = folder / f"{number:06d}{file.path.suffix[:16]}"
-    try:
-        os.link(file.path, link)
-    except OSError:
-        shutil.copyfile(file.path, link)
-    return NamedFile(link, file.name)
 
 
 def _uploaded(files: object) -> list[NamedFile]:
