@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from archive_tools.illustrations.boxes import PixelBox
 from archive_tools.illustrations.marks import EDGE_SHARE, Kind, Marks
-from archive_tools.illustrations.paper import Mask, odd, rectangle
+from archive_tools.illustrations.pixels import Mask, odd, rectangle
 
 # Text in a filled shape: above this share of its area in text lines the shape is a frame.
 FRAMED_TEXT_SHARE = 0.05

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass
 
-import cv2
-import numpy as np
-import numpy.typing as npt
-
 from archive_tools.illustrations.boxes import (
     PixelBox,
     area,
@@ -15,20 +11,19 @@ from archive_tools.illustrations.boxes import (
     transpose,
 )
 from archive_tools.illustrations.candidates import find_candidates
-from archive_tools.illustrations.marks import Marks, find_marks
-from archive_tools.illustrations.paper import (
-    WORKING_PIXELS,
-    Grey,
-    InkPage,
-    is_shadow,
-    rectangle,
-    separate_ink,
-    shrink,
+from archive_tools.illustrations.marks import Marks
+from archive_tools.illustrations.paper import WORKING_PIXELS, is_shadow
+from archive_tools.illustrations.pixels import Grey, shrink
+from archive_tools.illustrations.reading import (
+    FEWEST_TEXT_LETTERS,
+    Reading,
+    read_as,
+    read_page,
 )
 from archive_tools.illustrations.rejection import reject
-from archive_tools.illustrations.skew import bring_back, estimate_skew, level_page
+from archive_tools.illustrations.skew import bring_back
 from archive_tools.illustrations.spread import find_gutter
-from archive_tools.illustrations.strokes import find_drawing
+from archive_tools.illustrations.strokes import find_drawing, has_strong_or_ghost_marks
 
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
 LEAST_AREA_LETTERS = 80
@@ -37,11 +32,6 @@ LEAST_AREA_SHARE = 0.012
 DEFAULT_MIN_SCORE = 0.015
 # Below this nothing on a page can be told apart.
 SMALLEST_SIDE_PX = 48
-# A page with fewer letters in text lines than this is no text page.
-FEWEST_TEXT_LETTERS = 50
-# Median grey of a page below which it may be a negative.
-DARK_PAGE = 170
-DARK_MARGIN = 90
 # Paper-relative grey of the darkest marks above which a page is pale.
 PALE_PAGE = 140
 
@@ -81,39 +71,6 @@ class PageVerdict:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A page at working size, read.
-
-    Attributes:
-        page: The page and its ink, levelled.
-        marks: Its marks.
-        skew_deg: How far it was turned against the clock.
-        back: 2 x 3 matrix from the levelled page to the page as it was; None where it was level.
-    """
-
-    page: InkPage
-    marks: Marks
-    skew_deg: float
-    back: npt.NDArray[np.float64] | None
-
-    @property
-    def text_letters(self) -> int:
-        """How many letters stand in text lines."""
-        return int(self.marks.in_line.sum())
-
-    def traits(self) -> tuple[str, ...]:
-        """What was noticed of the scan."""
-        sideways = self.marks.turned and self.text_letters >= FEWEST_TEXT_LETTERS
-        present = {
-            "negative": self.page.negative,
-            "sideways": sideways,
-            f"skewed by {self.skew_deg:.1f} degrees": bool(self.skew_deg),
-            "scanner frame": self.page.frame is not None,
-        }
-        return tuple(trait for trait, found in present.items() if found)
-
-
 def find_illustrations(
     grey: Grey, least_area_share: float = LEAST_AREA_SHARE
 ) -> tuple[Illustration, ...]:
@@ -142,7 +99,7 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     if min(grey.shape) < SMALLEST_SIDE_PX:
         return PageVerdict((), 0.0, False, None, (), "too small to tell")
     small, scale = shrink(grey, WORKING_PIXELS)
-    reading = _read_page(small)
+    reading = read_page(small)
     boxes = _find_pictures(reading, least_area_share)
     faint = False
     if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
@@ -157,45 +114,14 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     return _verdict(on_page, page_pixels, gutter_x, faint, reading)
 
 
-def _read_page(small: Grey) -> Reading:
-    reading = _read_as(small, negative=False)
-    few = FEWEST_TEXT_LETTERS
-    if reading.text_letters >= few or np.median(small[::2, ::2]) >= DARK_PAGE:
-        return reading
-    # A dark page without text lines may be a negative. Text settles it; so do dark margins, while
-    # a dark photograph or a black plate stands on light ones.
-    inverted = _read_as(small, negative=True)
-    has_text = inverted.text_letters > max(few, 3 * reading.text_letters)
-    return inverted if has_text or _has_dark_margins(reading.page) else reading
-
-
 def _look_again_at_pale_page(
     small: Grey, reading: Reading, least_area_share: float
 ) -> tuple[Reading, list[PixelBox]]:
     """Find pictures among print of hardly any contrast; grain and ghosts show no text lines."""
-    brought_up = _read_as(small, reading.page.negative, pale=True)
+    brought_up = read_as(small, reading.page.negative, pale=True)
     if brought_up.text_letters < FEWEST_TEXT_LETTERS:
         return reading, []
     return brought_up, _find_pictures(brought_up, least_area_share)
-
-
-def _has_dark_margins(page: InkPage) -> bool:
-    height, width = page.grey.shape
-    inside = np.zeros(page.grey.shape, bool)
-    inside[height // 20 : -(height // 20), width // 20 : -(width // 20)] = True
-    if page.frame is not None:
-        inside |= page.frame > 0
-    margin = page.grey[~inside]
-    return margin.size > 0.05 * page.grey.size and float(np.median(margin)) < DARK_MARGIN
-
-
-def _read_as(small: Grey, negative: bool, pale: bool = False) -> Reading:
-    page = separate_ink(small, negative, pale)
-    skew_deg = estimate_skew(page.ink)
-    back = None
-    if skew_deg:
-        page, back = level_page(page, skew_deg)
-    return Reading(page, find_marks(page.ink), skew_deg, back)
 
 
 def _find_pictures(reading: Reading, least_area_share: float) -> list[PixelBox]:
@@ -253,35 +179,8 @@ def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
     return (
         few_letters
         and covered < 0.05 * reading.page.page_pixels
-        and not _has_strong_or_ghost_marks(reading.page)
+        and not has_strong_or_ghost_marks(reading.page)
     )
-
-
-def _has_strong_or_ghost_marks(page: InkPage) -> bool:
-    """Strong marks are no faint drawing; faint marks in lines are text that shines through."""
-    ink, level = _faint_ink(page)
-    if level > 0.25:
-        return True
-    return int(find_marks(ink, keep_rules=True).in_line.sum()) >= 40
-
-
-def _faint_ink(page: InkPage) -> tuple[npt.NDArray[np.uint8], float]:
-    """All that stands out against the grain, and how dark it typically is (0 to 1)."""
-    smooth = cv2.GaussianBlur(page.grey, (0, 0), 1.0)
-    height, width = smooth.shape
-    small = cv2.resize(
-        smooth, (max(8, width // 8), max(8, height // 8)), interpolation=cv2.INTER_AREA
-    )
-    paper = cv2.GaussianBlur(cv2.medianBlur(small, 11), (0, 0), 2)
-    paper = np.maximum(cv2.resize(paper, (width, height)), 1)
-    darkness = 1 - smooth.astype(np.float32) / paper
-    sample = darkness[::2, ::2]
-    middle = float(np.median(sample))
-    grain = 1.4826 * float(np.median(np.abs(sample - middle)))
-    ink = (darkness > middle + max(3.5 * grain, 0.02)).astype(np.uint8)
-    if page.frame is not None:
-        ink[cv2.dilate(page.frame, rectangle(25, 25)) > 0] = 0
-    return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
 
 
 def _verdict(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from cv2.typing import MatLike
 
-from archive_tools.illustrations.paper import Mask, odd, rectangle
+from archive_tools.illustrations.pixels import Mask, odd, rectangle
 
 Labels = MatLike
 Numbers = npt.NDArray[np.floating]

@@ -8,7 +8,8 @@ import numpy.typing as npt
 from cv2.typing import MatLike
 
 from archive_tools.illustrations.boxes import PixelBox
-from archive_tools.illustrations.paper import InkPage, Mask
+from archive_tools.illustrations.paper import InkPage
+from archive_tools.illustrations.pixels import Mask
 
 MOST_DEGREES = 7.0
 # Text lines and ruled lines are still told from pictures at this angle.

@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 
 from archive_tools.illustrations.boxes import PixelBox, holds
+from archive_tools.illustrations.lighting import MAP_STEP
 from archive_tools.illustrations.marks import Flags, Marks
-from archive_tools.illustrations.paper import MAP_STEP, InkPage
+from archive_tools.illustrations.paper import InkPage
 
 # Width over height of an open book.
 SPREAD_SHAPES = (1.15, 2.2)

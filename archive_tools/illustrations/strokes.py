@@ -14,7 +14,9 @@ import numpy.typing as npt
 from cv2.typing import MatLike
 
 from archive_tools.illustrations.boxes import PixelBox
-from archive_tools.illustrations.paper import InkPage, Mask, rectangle, shrink
+from archive_tools.illustrations.marks import find_marks
+from archive_tools.illustrations.paper import InkPage
+from archive_tools.illustrations.pixels import Mask, rectangle, shrink
 
 Floats = npt.NDArray[np.float32]
 
@@ -66,6 +68,33 @@ def find_drawing(page: InkPage) -> Drawing | None:
         min(height, round(y1 / scale)),
     )
     return Drawing(box, length)
+
+
+def has_strong_or_ghost_marks(page: InkPage) -> bool:
+    """Strong marks are no faint drawing; faint marks in lines are text that shines through."""
+    ink, level = _faint_ink(page)
+    if level > 0.25:
+        return True
+    return int(find_marks(ink, keep_rules=True).in_line.sum()) >= 40
+
+
+def _faint_ink(page: InkPage) -> tuple[Mask, float]:
+    """All that stands out against the grain, and how dark it typically is (0 to 1)."""
+    smooth = cv2.GaussianBlur(page.grey, (0, 0), 1.0)
+    height, width = smooth.shape
+    small = cv2.resize(
+        smooth, (max(8, width // 8), max(8, height // 8)), interpolation=cv2.INTER_AREA
+    )
+    paper = cv2.GaussianBlur(cv2.medianBlur(small, 11), (0, 0), 2)
+    paper = np.maximum(cv2.resize(paper, (width, height)), 1)
+    darkness = 1 - smooth.astype(np.float32) / paper
+    sample = darkness[::2, ::2]
+    middle = float(np.median(sample))
+    grain = 1.4826 * float(np.median(np.abs(sample - middle)))
+    ink = (darkness > middle + max(3.5 * grain, 0.02)).astype(np.uint8)
+    if page.frame is not None:
+        ink[cv2.dilate(page.frame, rectangle(25, 25)) > 0] = 0
+    return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
 
 
 @cache

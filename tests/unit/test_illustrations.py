@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from archive_tools.illustrations import find_illustrations, judge_page
 from archive_tools.illustrations.boxes import are_near
 from archive_tools.illustrations.candidates import find_gapless_ink
+from archive_tools.illustrations.lighting import find_frame
 from archive_tools.illustrations.marks import Kind, find_marks, find_rules
-from archive_tools.illustrations.paper import find_frame, separate_ink
+from archive_tools.illustrations.paper import separate_ink
 from archive_tools.metrics import overlap
 
 WIDTH, HEIGHT = 800, 1100

@@ -1,0 +1,89 @@
+"""Read a page: its ink and marks, upright or negative, levelled where it lies askew."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from archive_tools.illustrations.marks import Marks, find_marks
+from archive_tools.illustrations.paper import InkPage, separate_ink
+from archive_tools.illustrations.pixels import Grey
+from archive_tools.illustrations.skew import estimate_skew, level_page
+
+# A page with fewer letters in text lines than this is no text page.
+FEWEST_TEXT_LETTERS = 50
+# Median grey of a page below which it may be a negative.
+DARK_PAGE = 170
+DARK_MARGIN = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page at working size, read.
+
+    Attributes:
+        page: The page and its ink, levelled.
+        marks: Its marks.
+        skew_deg: How far it was turned against the clock.
+        back: 2 x 3 matrix from the levelled page to the page as it was; None where it was level.
+    """
+
+    page: InkPage
+    marks: Marks
+    skew_deg: float
+    back: npt.NDArray[np.float64] | None
+
+    @property
+    def text_letters(self) -> int:
+        """How many letters stand in text lines."""
+        return int(self.marks.in_line.sum())
+
+    def traits(self) -> tuple[str, ...]:
+        """What was noticed of the scan."""
+        sideways = self.marks.turned and self.text_letters >= FEWEST_TEXT_LETTERS
+        present = {
+            "negative": self.page.negative,
+            "sideways": sideways,
+            f"skewed by {self.skew_deg:.1f} degrees": bool(self.skew_deg),
+            "scanner frame": self.page.frame is not None,
+        }
+        return tuple(trait for trait, found in present.items() if found)
+
+
+def read_page(small: Grey) -> Reading:
+    """Read a working-size page; whether it is a negative is found out here."""
+    reading = read_as(small, negative=False)
+    few = FEWEST_TEXT_LETTERS
+    if reading.text_letters >= few or np.median(small[::2, ::2]) >= DARK_PAGE:
+        return reading
+    # A dark page without text lines may be a negative. Text settles it; so do dark margins, while
+    # a dark photograph or a black plate stands on light ones.
+    inverted = read_as(small, negative=True)
+    has_text = inverted.text_letters > max(few, 3 * reading.text_letters)
+    return inverted if has_text or _has_dark_margins(reading.page) else reading
+
+
+def _has_dark_margins(page: InkPage) -> bool:
+    height, width = page.grey.shape
+    inside = np.zeros(page.grey.shape, bool)
+    inside[height // 20 : -(height // 20), width // 20 : -(width // 20)] = True
+    if page.frame is not None:
+        inside |= page.frame > 0
+    margin = page.grey[~inside]
+    return margin.size > 0.05 * page.grey.size and float(np.median(margin)) < DARK_MARGIN
+
+
+def read_as(small: Grey, negative: bool, pale: bool = False) -> Reading:
+    """Read a working-size page as positive or negative, levelled where it lies askew.
+
+    Args:
+        small: Working-size page (H, W).
+        negative: Invert it.
+        pale: Bring even the palest marks up to black.
+    """
+    page = separate_ink(small, negative, pale)
+    skew_deg = estimate_skew(page.ink)
+    back = None
+    if skew_deg:
+        page, back = level_page(page, skew_deg)
+    return Reading(page, find_marks(page.ink), skew_deg, back)
