@@ -6,15 +6,12 @@ recorded failures, 2 nothing usable or wrong usage, 130 stopped by Ctrl-C.
 
 import argparse
 import json
-import os
-import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import ArchiveToolsError
@@ -27,6 +24,7 @@ from archive_tools.schedule import PageDone
 from archive_tools.schema import RunReport, RunStatus
 from archive_tools.score_table import open_score_table
 from archive_tools.source import plan_sources
+from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
 
@@ -40,10 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    fill_closed_streams()
     options = make_parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _exit_on_signal)
+    end_in_order_on_signals()
     try:
         status: int = options.command(options)
+        sys.stdout.flush()
     except ArchiveToolsError as error:
         print(f"error: {error}", file=sys.stderr)
         return NOTHING_USABLE
@@ -51,12 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(options.when_stopped, file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader of our output (`| head`) has gone; keep Python from writing at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output (`| head`) has gone.
+        drop_output()
         return PARTIAL
     except OSError as error:
         # A path that the system refuses (too long a name, say): its words tell which and why.
-        print(f"error: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        # A full disk behind the output has no path.
+        place = f": {error.filename}" if error.filename else "; the output may be incomplete."
+        print(f"error: {error.strerror or error}{place}", file=sys.stderr)
+        if not error.filename:
+            drop_output()
         return NOTHING_USABLE
     return status
 
@@ -258,8 +262,3 @@ def _status(report: RunReport) -> int:
 def _print_json(value: dict[str, Any]) -> None:
     """Print one JSON document."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _exit_on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-    """End in order when the system asks: workers are ended and the partial file is kept."""
-    raise SystemExit(128 + number)

@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -133,6 +134,42 @@ def test_reader_that_leaves_early_is_no_error(scan: Path) -> None:
     assert "BrokenPipe" not in errors
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("command", ["score", "build"])
+def test_full_disk_behind_the_output_is_one_line(command: str, scan: Path, out: Path) -> None:
+    wanted = [scan] if command == "score" else [scan, "--out", out]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            build_command("archive_tools", command, *wanted),
+            cwd=REPOSITORY,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2, ended.stderr
+    *_, last = ended.stderr.splitlines()
+    assert last == "error: No space left on device; the output may be incomplete."
+    assert "Traceback" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_obstacle(closed: str, scan: Path, out: Path) -> None:
+    command = shlex.join(build_command("archive_tools", "build", scan, "--out", out))
+    ended = subprocess.run(
+        ["sh", "-c", f"{command} {closed}"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    with zipfile.ZipFile(out) as archive:
+        assert archive.testzip() is None
+    assert list_names(out.parent) == [out.name]
+
+
 def test_dataset_may_have_any_name(scan: Path, out: Path) -> None:
     ended = run_command("archive_tools", "build", scan, "--out", out.with_name("data"), "--json")
     assert ended.status == 0, ended.stderr
@@ -177,10 +214,13 @@ def test_ctrl_c_keeps_the_partial_and_says_how_to_go_on(
     assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
 
 
-def test_sigterm_ends_in_order(endless_build: subprocess.Popen[str], out: Path) -> None:
-    endless_build.terminate()
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_in_order(
+    endless_build: subprocess.Popen[str], out: Path, number: signal.Signals
+) -> None:
+    endless_build.send_signal(number)
     _, stderr = endless_build.communicate(timeout=60)
-    assert endless_build.returncode == 128 + signal.SIGTERM
+    assert endless_build.returncode == 128 + number
     assert "Traceback" not in stderr
     assert list_names(out.parent) == ["dataset.zip.journal", "dataset.zip.partial"]
 
