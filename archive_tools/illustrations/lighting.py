@@ -90,16 +90,16 @@ def estimate_paper(shade: Grey, frame: Mask) -> Grey:
     return paper_map
 
 
-def _lighting(paper: Grey, typical: float) -> npt.NDArray[np.floating]:
+def _lighting(paper: Grey, typical: float) -> Grey:
     """Fit a tilted plane, slightly twisted, to what looks like paper; pictures are left out."""
-    height, width = paper.shape
-    y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
+    coarse = paper[::3, ::3]
+    y, x = np.mgrid[-1 : 1 : coarse.shape[0] * 1j, -1 : 1 : coarse.shape[1] * 1j]
     terms = np.stack([np.ones_like(x), x, y, x * y], axis=-1)
-    fit = np.full(paper.shape, typical)
+    fit = np.full(coarse.shape, typical)
     for tolerance in (0.6, 0.8, 0.88):
-        chosen = (paper > tolerance * fit) & (paper < 1.15 * fit)
-        if np.count_nonzero(chosen) < 0.1 * paper.size:
+        chosen = (coarse > tolerance * fit) & (coarse < 1.15 * fit)
+        if np.count_nonzero(chosen) < 0.1 * coarse.size:
             break
-        weights, *_ = np.linalg.lstsq(terms[chosen], paper[chosen].astype(float), rcond=None)
-        fit = np.asarray(terms @ weights)
-    return fit
+        weights, *_ = np.linalg.lstsq(terms[chosen], coarse[chosen].astype(float), rcond=None)
+        fit = terms @ weights
+    return cv2.resize(fit.astype(np.float32), (paper.shape[1], paper.shape[0]))

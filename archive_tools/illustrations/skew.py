@@ -16,6 +16,8 @@ MOST_DEGREES = 7.0
 LEAST_DEGREES = 1.5
 # A skewed page must line up this much better at its angle than at none.
 LEAST_GAIN = 1.4
+# Rows this much clearer than at most angles are text lines, and settle which way they run.
+CLEAR_ROWS = 4.0
 # Ink is counted on a map this much smaller: fine across the rows, where lines differ, and coarse
 # along them, where seven degrees move four pixels by half a row at most.
 ROW_STEP = 4
@@ -31,10 +33,11 @@ def estimate_skew(ink: Mask) -> float:
     Returns:
         Degrees, positive against the clock; 0 for a page that is level or has no rows.
     """
-    angle, gain = _best_angle(_density(ink))
-    angle_down, gain_down = _best_angle(_density(ink.T))
-    if gain_down > gain:  # lines run down the page, where the same turn looks reversed
-        angle, gain = -angle_down, gain_down
+    angle, gain, clarity = _best_angle(_density(ink))
+    if clarity < CLEAR_ROWS:
+        angle_down, gain_down, clarity_down = _best_angle(_density(ink.T))
+        if clarity_down > clarity:  # lines run down the page, where the same turn looks reversed
+            angle, gain = -angle_down, gain_down
     return angle if abs(angle) >= LEAST_DEGREES and gain >= LEAST_GAIN else 0.0
 
 
@@ -44,11 +47,15 @@ def _density(ink: Mask) -> MatLike:
     return cv2.resize(np.ascontiguousarray(ink) * 255, size, interpolation=cv2.INTER_AREA)
 
 
-def _best_angle(density: MatLike) -> tuple[float, float]:
-    """The angle at which rows differ most from their neighbours, and how much more than level."""
+def _best_angle(density: MatLike) -> tuple[float, float, float]:
+    """The angle at which rows differ most from their neighbours.
+
+    Returns:
+        The angle in degrees; how much more they differ than on the level; and than at most angles.
+    """
     y, x = np.nonzero(density)
     if not len(y):
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     weights = density[y, x].astype(np.float32)
     along = x * (COLUMN_STEP / ROW_STEP)
     offset = int(along.max()) + 1
@@ -58,9 +65,11 @@ def _best_angle(density: MatLike) -> tuple[float, float]:
         return float(np.square(np.diff(np.bincount(rows, weights))).sum())
 
     coarse = np.arange(-MOST_DEGREES, MOST_DEGREES + 0.1, 1.0)
-    peak = float(max(coarse, key=contrast))
-    fine = float(max(np.array([-0.5, -0.25, 0, 0.25, 0.5]) + peak, key=contrast))
-    return fine, contrast(fine) / contrast(0.0)
+    contrasts = [contrast(angle) for angle in coarse]
+    peak = float(coarse[int(np.argmax(contrasts))])
+    fine = max((peak + step for step in (-0.5, -0.25, 0.0, 0.25, 0.5)), key=contrast)
+    best = contrast(fine)
+    return fine, best / contrast(0.0), best / float(np.median(contrasts))
 
 
 def level_page(page: InkPage, degrees: float) -> tuple[InkPage, npt.NDArray[np.float64]]:
