@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from archive_tools import worker
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import WorkerStartError
 from archive_tools.schema import PageOutcome, PageResult, PageTask, ProbeResult, ProbeTask
@@ -97,6 +98,20 @@ def find_busy_worker() -> psutil.Process:
 
     wait_until(is_found)
     return found[0]
+
+
+def test_words_of_a_library_reach_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(pdf_fixtures.colour_jpeg())
+
+    def raise_as_mupdf_does(*_: object) -> None:
+        raise RuntimeError("code=7: bad xref")
+
+    monkeypatch.setattr("archive_tools.extraction.judge_view", raise_as_mupdf_does)
+    with SerialExecutor(KEEP_ALL) as executor:
+        [reply] = map_pages(executor, iter_tasks(path, 1))
+    assert has_failed(reply)
+    assert reply.reason == worker.DAMAGED
 
 
 def test_what_is_cut_off_is_told_in_plain_words(tmp_path: Path) -> None:
