@@ -6,7 +6,6 @@ Pages come out upright (rotation applied), cut to their crop box, on white paper
 # PyMuPDF ships no type information.
 # mypy: disable-error-code="no-untyped-call"
 import math
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pymupdf
 
 from archive_tools.errors import EncryptedPdfError, PageError, UnreadablePdfError
+from archive_tools.page_damage import raise_for_damage, raise_for_missing_parts
 from archive_tools.scan_finder import Scan, find_scan, shows_device_colours_plainly
 from archive_tools.schema import DocumentDetails
 
@@ -43,19 +43,6 @@ _UI_LAYER_OFF = 2
 _NEAR_SHARE = 0.04
 _MOST_TEXT_CHARACTERS = 1_000
 _PLAIN_SPACES = ("DeviceGray", "DeviceRGB")
-
-# MuPDF renders what it can of a damaged page and only warns; half a picture must not get into a
-# dataset as if it were whole.
-_SIGNS_OF_DAMAGE = {
-    "padding truncated image": "its picture is cut off",
-    "content stream is not a stream": "its content is missing",
-    "no xobject subtype specified": "its picture is missing",
-    "cannot find object": "a part of it is missing",
-}
-
-# MuPDF says this also of a JPEG that only lacks its end marker and is whole otherwise.
-_JPEG_CUT_OFF = "premature end of file in jpeg"
-_EDGE_SHARE = 0.02
 
 _LIBRARY_ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
 
@@ -87,7 +74,8 @@ class PdfPage:
     @property
     def picture_codecs(self) -> tuple[str, ...]:
         """Filters of the pictures that the page may draw, such as `JPXDecode`."""
-        return tuple(picture[8] for picture in self._page.get_images(full=True))
+        with _page_errors("cannot be read"):
+            return tuple(picture[8] for picture in self._page.get_images(full=True))
 
     def read_text(self, box: tuple[float, float, float, float]) -> str:
         """Return the text of the page's text layer in a part of it and close by.
@@ -111,15 +99,17 @@ class PdfPage:
 
     def find_scan(self) -> Scan | None:
         """Return the one picture that the page consists of, where that is proven."""
-        box, matrix = pymupdf.mupdf.FzRect(), pymupdf.mupdf.FzMatrix()
-        page = pymupdf.mupdf.pdf_page_from_fz_page(self._page.this)
-        pymupdf.mupdf.pdf_page_transform(page, box, matrix)
-        page_matrix = (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
-        return find_scan(self._page.parent, self._page, page_matrix)
+        with _page_errors("cannot be read"):
+            box, matrix = pymupdf.mupdf.FzRect(), pymupdf.mupdf.FzMatrix()
+            page = pymupdf.mupdf.pdf_page_from_fz_page(self._page.this)
+            pymupdf.mupdf.pdf_page_transform(page, box, matrix)
+            page_matrix = (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
+            return find_scan(self._page.parent, self._page, page_matrix)
 
     def read_stored(self, xref: int) -> bytes:
         """Return a stream's bytes as they are stored (decrypted, not decoded)."""
-        return bytes(self._page.parent.xref_stream_raw(xref))
+        with _page_errors("its picture cannot be read"):
+            return bytes(self._page.parent.xref_stream_raw(xref) or b"")
 
     def decode_picture(self, xref: int) -> Pixels | None:
         """Decode a picture of the page at its full size, in grey or RGB.
@@ -158,13 +148,11 @@ class PdfPage:
         """
         zoom = limit_zoom(zoom, self.width_pt, self.height_pt)
         pymupdf.TOOLS.reset_mupdf_warnings()
-        try:
+        with _page_errors("cannot be rendered"):
             pixmap = self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False)
-        except _LIBRARY_ERRORS as error:
-            raise PageError(f"cannot be rendered: {error}") from error
         # A copy: `samples_mv` dangles as soon as the pixmap is freed.
         pixels = _to_array(pixmap)
-        _raise_for_damage(pymupdf.TOOLS.mupdf_warnings(), pixels)
+        raise_for_damage(pymupdf.TOOLS.mupdf_warnings(), pixels)
         return pixels
 
 
@@ -229,14 +217,14 @@ class PdfDocument:
         Raises:
             PageError: The page does not exist, is damaged or has no area.
         """
-        try:
+        with _page_errors("cannot be read"):
             page = self._document[page_index]
-        except (IndexError, *_LIBRARY_ERRORS) as error:
-            raise PageError(f"cannot be read: {error}") from error
         try:
-            if not self.is_intact:
-                _raise_for_missing_parts(self._document, page)
-            yield _measure(page)
+            with _page_errors("the file is damaged (truncated?)"):
+                if not self.is_intact:
+                    raise_for_missing_parts(self._document, page)
+                measured = _measure(page)
+            yield measured
         finally:
             del page
             # Without this the store keeps decoded pictures of earlier pages, up to 256 MB.
@@ -295,6 +283,15 @@ def probe(
         return document.page_count, document.details
 
 
+@contextmanager
+def _page_errors(failure: str) -> Iterator[None]:
+    """Turn what MuPDF raises of a page into an error that says what failed."""
+    try:
+        yield
+    except (IndexError, *_LIBRARY_ERRORS) as error:
+        raise PageError(f"{failure}: {error}") from error
+
+
 def limit_zoom(zoom: float, width_pt: float, height_pt: float) -> float:
     """Lower a zoom until the render fits into `PIXEL_BUDGET`."""
     return min(zoom, math.sqrt(PIXEL_BUDGET / (width_pt * height_pt)))
@@ -318,6 +315,16 @@ def _open(path: Path) -> pymupdf.Document:
     document.close()
     raise UnreadablePdfError(
         f"{path.name} is not a PDF, whatever its name says. Convert it to PDF first."
+    )
+
+
+def _no_pages(name: str, is_repaired: bool) -> str:
+    """Say that a document has no pages, and why that may be."""
+    if is_repaired:
+        return f"{name} is damaged (truncated?) and has no pages left. Copy or upload it again."
+    return (
+        f"{name} has no pages. Open it in a PDF viewer to check; if pages are visible there, "
+        "print it to a new PDF."
     )
 
 
@@ -353,52 +360,6 @@ def _measure(page: pymupdf.Page) -> PdfPage:
             "print the file to a new PDF with a sensible page size"
         )
     return PdfPage(page, page.number, width_pt, height_pt)
-
-
-def _raise_for_missing_parts(document: pymupdf.Document, page: pymupdf.Page) -> None:
-    """Refuse a page of a repaired file that refers to objects which are gone.
-
-    MuPDF renders such a page white, as if it were blank.
-    """
-    damage = "the file is damaged (truncated?): "
-    if not 0 < page.xref < document.xref_length():
-        raise PageError(damage + "the page is missing")
-    parts = ("Contents", "Resources/XObject", "Resources/Font")
-    for part in parts:
-        text = document.xref_get_key(page.xref, part)[1]
-        if any(_is_missing(document, int(xref)) for xref in re.findall(r"(\d+) 0 R", text)):
-            raise PageError(damage + "a part of the page is missing")
-
-
-def _is_missing(document: pymupdf.Document, xref: int) -> bool:
-    """Whether an object that something refers to is gone."""
-    if not 0 < xref < document.xref_length():
-        return True
-    try:
-        return bool(document.xref_object(xref) == "null")
-    except _LIBRARY_ERRORS:
-        return True
-
-
-def _raise_for_damage(warnings: str, pixels: RgbPixels) -> None:
-    """Refuse a render of which MuPDF says that something is missing."""
-    warnings = warnings.lower()
-    for sign, meaning in _SIGNS_OF_DAMAGE.items():
-        if sign in warnings:
-            raise PageError(f"the file is damaged (truncated?): {meaning}")
-    if _JPEG_CUT_OFF in warnings and has_flat_edge(pixels):
-        raise PageError("the file is damaged (truncated?): its picture is cut off")
-
-
-def has_flat_edge(pixels: RgbPixels) -> bool:
-    """Return whether a strip along one edge is of one colour, as where a JPEG was cut off.
-
-    A scanned edge is never flat: the scanner's noise is in it.
-    """
-    rows = max(1, round(pixels.shape[0] * _EDGE_SHARE))
-    columns = max(1, round(pixels.shape[1] * _EDGE_SHARE))
-    strips = (pixels[:rows], pixels[-rows:], pixels[:, :columns], pixels[:, -columns:])
-    return any(bool((strip == strip[0, 0]).all()) for strip in strips)
 
 
 def _to_array(pixmap: pymupdf.Pixmap) -> RgbPixels:

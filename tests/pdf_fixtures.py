@@ -291,3 +291,35 @@ def jpeg_named_pdf() -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(draw_page()).save(buffer, "JPEG")
     return buffer.getvalue()
+
+
+ALL = (
+    "colour_jpeg",
+    "grey_jpeg",
+    "progressive_jpeg",
+    "cmyk_jpeg",
+    "inverted_jpeg",
+    "ccitt",
+    "inverted_ccitt",
+    "jbig2",
+    "image_mask",
+    "jpeg2000",
+    "indexed",
+    "mrc",
+    "flipped_jpeg",
+    "jpeg_with_hidden_text",
+    "jpeg_with_visible_text",
+    "broken_jpeg",
+    "jpeg_without_end_marker",
+    "poster",
+    "blank",
+    "born_digital",
+    "encrypted",
+    "zero_pages",
+    "layered",
+    "active_content",
+    "with_details",
+    "html_named_pdf",
+    "jpeg_named_pdf",
+)
+"""Names of the functions that can be called without arguments."""
