@@ -29,20 +29,25 @@ def article(pdf: Path, out: Path, collect_garbage: bool = True, pages: int | Non
     document = pymupdf.open(pdf)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for page_index in range(pages or document.page_count):
-            page = document[page_index]
-            pixmap = page.get_pixmap(matrix=pymupdf.Matrix(2, 2))
-            shape = (pixmap.height, pixmap.width, pixmap.n)
-            rgb = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(shape)
-            image = Image.fromarray(rgb)
-            gray = np.array(image.convert("L"))
-            if gray.std() > MIN_SIGMA:
+            jpeg = article_page(document, page_index)
+            if jpeg is not None:
                 kept += 1
-                archive.writestr(f"page_{page_index:05d}.jpg", _finish(image))
-            del page, pixmap, rgb, image, gray
+                archive.writestr(f"page_{page_index:05d}.jpg", jpeg)
             if collect_garbage:
                 gc.collect()
     document.close()
     return kept
+
+
+def article_page(document: pymupdf.Document, page_index: int) -> bytes | None:
+    """Return the JPEG of a page that the rule keeps, None of another."""
+    page = document[page_index]
+    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(2, 2))
+    shape = (pixmap.height, pixmap.width, pixmap.n)
+    rgb = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(shape)
+    image = Image.fromarray(rgb)
+    gray = np.array(image.convert("L"))
+    return _finish(image) if gray.std() > MIN_SIGMA else None
 
 
 def _finish(image: Image.Image) -> bytes:
