@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -53,6 +53,11 @@ class Look:
     sigma: float
     least: float
     most: float
+
+    @property
+    def is_glance(self) -> bool:
+        """Whether it can settle no more than that a page is dropped."""
+        return self.least == -math.inf
 
     def settles(self, min_sigma: float) -> bool:
         """Return whether this look is certain on which side of a threshold the page lies."""
@@ -129,10 +134,14 @@ def decide(looks: Iterable[Look], page_filter: PageFilter, min_sigma: float) -> 
         page_filter: The rule.
         min_sigma: The threshold of the sigma rule.
     """
-    sigma = look_long_enough(looks, least_sigma(page_filter, min_sigma)).sigma
+    look = look_long_enough(looks, least_sigma(page_filter, min_sigma))
     if page_filter is PageFilter.NONE:
-        return Decision(keep=True, score=sigma, reason="every page is kept")
-    return decide_by_sigma(sigma, min_sigma)
+        return Decision(keep=True, score=look.sigma, reason="every page is kept")
+    decision = decide_by_sigma(look.sigma, min_sigma)
+    if look.is_glance:
+        reason = f"sigma about {look.sigma:.0f} <= {min_sigma:g}, certain at a glance"
+        return replace(decision, reason=reason)
+    return decision
 
 
 def least_sigma(page_filter: PageFilter, min_sigma: float) -> float:

@@ -1,8 +1,8 @@
 """Ways to look at a page, each as cheap as it can be proven to show the same.
 
 A view gives ever finer looks, ending with the page as MuPDF renders it at 144 dpi, and the
-picture of the page where it is kept. Margins were measured on 724 real scans and on drawn pages
-wrapped at 72 to 600 dpi (`benchmarks/measure_sigma.py`).
+picture of the page where it is kept. Margins were measured on 242 real scans wrapped at 72 to 400
+dpi and on drawn pages (`benchmarks/measure_sigma.py`).
 """
 
 import math

@@ -151,7 +151,9 @@ class PageResult:
         outcome: Kept, dropped or failed.
         width: Page width in pixels at 144 dpi (the reference resolution), 0 when it failed early.
         height: Page height in pixels at 144 dpi, 0 when it failed early.
-        sigma: Standard deviation of the grey page at 144 dpi, None when it failed early.
+        sigma: Standard deviation of the grey page at 144 dpi, None when it failed early. Where a
+            cheaper look was certain it is an estimate: within 3, or of a page that is dropped at a
+            glance within about 10.
         score: The filter's score, None when it failed early.
         reason: Why it was kept, dropped or failed, in a few words.
         records: The images that it gives; empty unless kept.

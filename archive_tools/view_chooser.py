@@ -1,7 +1,7 @@
 """Chooses for each page of a document the cheapest view that shows the same as MuPDF."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 
 import cv2
@@ -67,6 +67,8 @@ class ViewChooser:
             page: One of the document's pages, open.
             zoom: Pixels per point that a kept page needs.
         """
+        if self.document.page_count == 1:
+            return self._choose_alone(page, zoom)
         if self._trusts_scans is None:
             self._trusts_scans = self._ask_apart(ViewChooser.trusts_scans)
         if self._trusts_scans:
@@ -77,6 +79,19 @@ class ViewChooser:
             self._trusts_pdfium = self._ask_apart(ViewChooser.trusts_pdfium)
         view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
         return view or RenderedView(page)
+
+    def _choose_alone(self, page: PdfPage, zoom: float) -> PageView:
+        """Return the view of a document's only page, which is its own check."""
+        decoder = self._find_decoder(page, zoom)
+        if decoder is not None and decoder.is_slow:
+            # The check would cost as much as rendering.
+            return RenderedView(page)
+        scan = ScanView(page, decoder, glances=False) if decoder is not None else None
+        view = scan or self._open_pdfium(page, zoom)
+        with suppress(PageError):
+            if view is not None and _shows_the_same(view.thumbnail(), page.render(_GUARD_ZOOM)):
+                return view
+        return RenderedView(page)
 
     def trusts_scans(self) -> bool:
         """Whether decoding the one picture of a page shows what MuPDF shows."""

@@ -54,6 +54,11 @@ def open_views(path, other_path=None):
         )
 
 
+def twice(picture, size_pt=pdf_fixtures.PAGE_PT):
+    """Return two pages with the same picture."""
+    return pdf_writer.write_pdf([pdf_fixtures.one_picture_page(picture, size_pt)] * 2)
+
+
 @pytest.mark.parametrize(
     ("make", "view"),
     [
@@ -64,7 +69,9 @@ def open_views(path, other_path=None):
         (pdf_fixtures.ccitt, ScanView),
         (pdf_fixtures.jbig2, ScanView),
         (pdf_fixtures.indexed, ScanView),
-        (pdf_fixtures.jpeg2000, ScanView),
+        (pdf_fixtures.jpeg2000, RenderedView),
+        (lambda: twice(pdf_writer.jpx_stream(pdf_fixtures.draw_page())), ScanView),
+        (lambda: twice(pdf_writer.jpeg_stream(pdf_fixtures.draw_page())), ScanView),
         (lambda: pdf_fixtures.rotated(90), ScanView),
         (lambda: pdf_fixtures.encrypted(user_password=""), ScanView),
         (pdf_fixtures.active_content, ScanView),
@@ -181,6 +188,8 @@ def test_a_view_that_shows_something_else_is_not_trusted(tmp_path):
     blank.write_bytes(pdf_fixtures.scan_pdf(pdf_writer.jpeg_stream(255 - pdf_fixtures.draw_page())))
     with open_views(typeset) as chooser:
         assert chooser.trusts_pdfium()
+        with chooser.document.open_page(0) as page:
+            assert isinstance(chooser.choose(page, 1.0), PdfiumView)
     with open_views(typeset, blank) as chooser:
         assert not chooser.trusts_pdfium()
         with chooser.document.open_page(0) as page:
@@ -273,7 +282,7 @@ def test_the_picture_is_at_least_as_faithful_as_the_articles(tmp_path, coding):
     rgb = pdf_fixtures.draw_page(*SMALL_300_DPI, seed=3)
     picture = CODINGS[coding](rgb)
     path = tmp_path / "scan.pdf"
-    path.write_bytes(pdf_fixtures.scan_pdf(picture, SMALL_PT))
+    path.write_bytes(twice(picture, SMALL_PT))
     options = DatasetConfig(
         filter=PageFilter.NONE,
         fit=Fit.STRETCH,
