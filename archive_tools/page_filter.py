@@ -215,7 +215,7 @@ def _hidden_variance(grey: GreyPixels) -> float:
     Args:
         grey: The page at some 36 dpi, uint8 (H, W).
     """
-    paper = float(np.percentile(grey, 95))
+    paper = float(np.percentile(grey[::4, ::4], 95))  # sixteen times as fast, and near enough
     ink = _INK_SHARE * paper
     around = np.ones((3, 3), np.uint8)
     local_range = cv2.subtract(cv2.dilate(grey, around), cv2.erode(grey, around))
