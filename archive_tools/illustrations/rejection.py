@@ -60,7 +60,10 @@ def _reject_shape(
         width, height, share_x, share_y = height, width, share_y, share_x
     if (share_x < 0.1 and height > 4 * width) or (share_y < 0.08 and width > 6 * height):
         return Rejection.STRIP
-    if _is_at_edge(candidate, page_size, EDGE_SHARE) and (share_x < 0.13 or share_y < 0.1):
+    edges = _edges_touched(candidate, page_size)
+    if edges and (share_x < 0.13 or share_y < 0.1):
+        return Rejection.EDGE
+    if edges > 1 and share_x * share_y < 0.05:
         return Rejection.EDGE
     beside = _is_beside(candidate, page_size, turned)
     return Rejection.EDGE if beside and share_x < 0.12 and height > 2.5 * width else None
@@ -81,19 +84,16 @@ def _reject_content(
         return Rejection.LETTERS
     if cv2.countNonZero(candidate.rule_mask) > RULED_SHARE * ink:
         return Rejection.RULED
-    if _is_at_edge(candidate, page_size, EDGE_SHARE) and _is_even(candidate):
+    if _edges_touched(candidate, page_size) and _is_even(candidate):
         return Rejection.SHADOW
     return None
 
 
-def _is_at_edge(candidate: Candidate, page_size: tuple[int, int], share: float) -> bool:
+def _edges_touched(candidate: Candidate, page_size: tuple[int, int]) -> int:
+    """How many of the page's four edges it reaches."""
     (x0, y0, x1, y1), (width, height) = candidate.box, page_size
-    return (
-        x0 < share * width
-        or y0 < share * height
-        or x1 > (1 - share) * width
-        or y1 > (1 - share) * height
-    )
+    edge_x, edge_y = EDGE_SHARE * width, EDGE_SHARE * height
+    return sum((x0 < edge_x, y0 < edge_y, x1 > width - edge_x, y1 > height - edge_y))
 
 
 def _is_beside(candidate: Candidate, page_size: tuple[int, int], turned: bool) -> bool:
