@@ -38,7 +38,7 @@ def fail() -> bool:
 def test_only_a_yes_is_a_yes(question: Callable[[], bool], answer: bool) -> None:
     before = psutil.Process().children()
     assert ask_apart(question, limit_s=2.0) is answer
-    assert psutil.Process().children() == before
+    assert set(psutil.Process().children()) <= set(before)
 
 
 def test_an_endless_page_in_the_middle_costs_only_itself(tmp_path: Path) -> None:
