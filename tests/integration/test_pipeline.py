@@ -22,6 +22,7 @@ from archive_tools.pipeline import build_dataset
 from archive_tools.schema import NamedFile, PageCounts, Progress, RunReport, RunStatus
 from tests import pdf_fixtures
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
+from tests.worker_processes import list_workers
 
 # The drawn pages are copies of each other in grey, in black and white and in colour.
 BY_SIGMA = DatasetConfig(dedupe=False)
@@ -62,9 +63,8 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    before = psutil.Process().children()  # the page that other tests have served
     yield
-    assert set(psutil.Process().children()) <= set(before)
+    assert list_workers() == []
     assert list(temporary.iterdir()) == []
 
 
@@ -262,7 +262,7 @@ def iter_resident_mb(tmp_path: Path, out: Path, copies: int) -> Iterator[tuple[f
     ]
     process = psutil.Process()
     for _ in build_dataset(sources, out, BY_SIGMA, TWO):
-        workers = sum(child.memory_info().rss for child in process.children())
+        workers = sum(child.memory_info().rss for child in list_workers())
         yield process.memory_info().rss / MB, workers / MB
 
 

@@ -28,6 +28,7 @@ from tests import pdf_fixtures
 from tests.commands import REPOSITORY
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 from tests.sample_files import write_bad_pdf
+from tests.worker_processes import list_workers
 
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
 PATIENT = WorkerLimits(page_time_s=300, page_memory_mb=ENDLESS_MEMORY_MB)
@@ -54,9 +55,8 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def no_child_is_left() -> Iterator[None]:
     """Every test ends without a child process."""
-    before = psutil.Process().children()  # the page that other tests have served
     yield
-    assert set(psutil.Process().children()) <= set(before)
+    assert list_workers() == []
 
 
 def iter_tasks(path: Path, page_count: int) -> Iterator[PageTask]:
@@ -92,7 +92,7 @@ def find_busy_worker() -> psutil.Process:
     def is_found() -> bool:
         found.extend(
             child
-            for child in psutil.Process().children()
+            for child in list_workers()
             if child.status() != psutil.STATUS_ZOMBIE and child.cpu_times().user > 2
         )
         return bool(found)
@@ -169,7 +169,7 @@ def test_page_is_tried_again_when_its_worker_is_killed(scans: Path) -> None:
     with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
         results = map_pages(executor, iter_tasks(scans, 8))
         outcomes = [next(results).outcome]
-        for child in psutil.Process().children():
+        for child in list_workers():
             child.kill()
         outcomes += [result.outcome for result in results]
     assert outcomes == [PageOutcome.KEPT] * 8
@@ -196,7 +196,7 @@ def test_stopped_worker_is_a_late_worker(endless: Path) -> None:
     with ProcessExecutor(KEEP_ALL, HASTY, 1) as executor:
         first = executor.submit(PageTask(endless, 0))
         assert executor.wait_for(first, timeout_s=120)
-        psutil.Process().children()[0].suspend()
+        list_workers()[0].suspend()
         second = executor.submit(PageTask(endless, 2))
         third = executor.submit(PageTask(endless, 3))
         assert executor.wait_for(third, timeout_s=120)
@@ -214,7 +214,7 @@ def test_page_that_wants_too_much_memory_costs_only_itself(scans: Path, tmp_path
     with ProcessExecutor(KEEP_ALL, WorkerLimits(page_memory_mb=64), 1) as executor:
         tasks = [PageTask(poster, 0), PageTask(scans, 0)]
         greedy, modest = map_pages(executor, tasks)
-        workers = psutil.Process().children()
+        workers = list_workers()
     assert (greedy.outcome, modest.outcome) == (PageOutcome.FAILED, PageOutcome.KEPT)
     assert greedy.reason == "needs more than the 64 MB of memory it may take"
     assert len(workers) == 1
@@ -250,7 +250,7 @@ def probe_missing(executor: Executor, path: Path) -> ProbeResult:
 
 def test_password_stands_in_no_process_list() -> None:
     with ProcessExecutor(DatasetConfig(password="sesame"), PATIENT, 1):
-        [child] = psutil.Process().children()
+        [child] = list_workers()
         wait_until(lambda: "archive_tools.worker" in child.cmdline())
         assert "sesame" not in str(child.cmdline()) + str(child.environ())
 
@@ -266,7 +266,7 @@ def test_interrupt_ends_busy_workers(endless: Path) -> None:
         ProcessExecutor(KEEP_ALL, PATIENT, 2) as executor,
     ):
         list(map_pages(executor, interrupt()))
-    assert psutil.Process().children() == []
+    assert list_workers() == []
 
 
 def test_worker_that_cannot_start_is_an_error_and_no_endless_loop(
