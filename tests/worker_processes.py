@@ -4,7 +4,7 @@ import psutil
 
 
 def list_workers() -> list[psutil.Process]:
-    """Return our direct children that are workers; the page that other tests have served is none."""
+    """Return our direct children that are workers; a page that is served is none."""
     return [child for child in psutil.Process().children() if _is_worker(child)]
 
 
