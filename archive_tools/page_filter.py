@@ -21,11 +21,10 @@ GreyPixels = npt.NDArray[np.uint8]
 _TRIANGLE_SHARE = 0.85
 _LARGER_BY_PX = 2
 
-# Errors of the looks (estimate less truth) over 242 scans at 72 to 400 dpi and 80 drawn pages, with
-# a reserve of about a third.
-_SCAN_ERRORS = (-1.2, 2.2)
-_PDFIUM_ERRORS = (-2.0, 4.0)
-_PDFIUM_BITONAL_ERRORS = (-2.5, 10.0)  # it leaves one-bit print sharper
+# Errors of the estimate (estimate less truth) were -0.9 to 1.6 over 242 scans at 72 to 400 dpi and
+# 80 drawn pages; here with a reserve of a third.
+_LEAST_ERROR = -1.2
+_MOST_ERROR = 2.2
 
 # Of the variance that a halving takes, so many times as much is found at each finer octave: in the
 # middle, and in 95 of 100 scans; the constant is for noise, which shows only at the finest.
@@ -160,7 +159,8 @@ def estimate_look(grey: GreyPixels, reference_size: tuple[int, int]) -> Look:
     own = measure_sigma(halved)
     resampled = measure_sigma(resize_triangle(halved, reference_size))
     variance = _TRIANGLE_SHARE * resampled**2 + (1 - _TRIANGLE_SHARE) * own**2
-    return _look_within(math.sqrt(variance), _SCAN_ERRORS)
+    sigma = math.sqrt(variance)
+    return Look(sigma, least=sigma - _MOST_ERROR, most=sigma - _LEAST_ERROR)
 
 
 def _count_halvings(grey: GreyPixels, reference_size: tuple[int, int]) -> int:
@@ -172,24 +172,6 @@ def _count_halvings(grey: GreyPixels, reference_size: tuple[int, int]) -> int:
     ):
         halvings += 1
     return halvings
-
-
-def rendered_look(grey: GreyPixels, is_bitonal: bool) -> Look:
-    """Return the look at a page that PDFium rendered at 180 dpi.
-
-    Its filters are softer than MuPDF's, so its 180 dpi have the contrast of MuPDF's 144.
-
-    Args:
-        grey: Pixels, uint8 (H, W).
-        is_bitonal: Whether the page has one-bit pictures.
-    """
-    errors = _PDFIUM_BITONAL_ERRORS if is_bitonal else _PDFIUM_ERRORS
-    return _look_within(measure_sigma(grey), errors)
-
-
-def _look_within(sigma: float, errors: tuple[float, float]) -> Look:
-    """Return a look whose estimate lies that far below to that far above the truth."""
-    return Look(sigma, least=sigma - errors[1], most=sigma - errors[0])
 
 
 def coarse_look(grey: GreyPixels, octaves: float) -> Look:

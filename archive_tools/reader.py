@@ -333,7 +333,9 @@ def _unlock(document: pymupdf.Document, name: str, password: str | None) -> None
     if not document.needs_pass:
         return
     if password is None:
-        raise EncryptedPdfError(f"{name} is encrypted. Give its password (--password).")
+        raise EncryptedPdfError(
+            f"{name} is encrypted. Give its password (on the command line: --password)."
+        )
     if not document.authenticate(password):
         raise EncryptedPdfError(f"{name} is encrypted and the password given is wrong.")
 
