@@ -1,8 +1,8 @@
 """Ways to look at a page, each as cheap as it can be proven to show the same.
 
 A view gives ever finer looks, ending with the page as MuPDF renders it at 144 dpi, and the
-picture of the page where it is kept. Margins were measured on 242 real scans wrapped at 72 to 400
-dpi and on drawn pages (`benchmarks/measure_sigma.py`).
+picture of the page where it is kept. Margins were measured on 724 real scans and on drawn pages
+wrapped at 72 to 600 dpi (`benchmarks/measure_sigma.py`).
 """
 
 import math
@@ -13,11 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from archive_tools import page_filter
+from archive_tools.errors import PageError
 from archive_tools.page_filter import Look
-from archive_tools.reader import REFERENCE_ZOOM, PdfPage
+from archive_tools.reader import REFERENCE_ZOOM, PdfPage, limit_zoom
 from archive_tools.scan_decoder import ScanDecoder
+from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
+
+_BITONAL = ("CCITTFaxDecode", "JBIG2Decode")
+
+_COARSE_ZOOM = 0.5
+# PDFium shrinks pictures and type less well than MuPDF: from a little above 144 dpi, LANCZOS makes
+# more of its render than of MuPDF's at 144 dpi.
+PDFIUM_ZOOM = 2.5
+# A page on which PDFium shows nothing may be one that it cannot show.
+_SUSPICIOUSLY_EMPTY_SIGMA = 0.5
 
 
 class PageView(Protocol):
@@ -33,6 +44,10 @@ class PageView(Protocol):
         Args:
             zoom: Pixels per point that are needed; more may come.
         """
+        ...
+
+    def thumbnail(self) -> Pixels:
+        """Return the page in any size of at least 18 dpi, as cheaply as this view can."""
         ...
 
 
@@ -59,6 +74,10 @@ class RenderedView:
         if self._pixels is None or zoom > self._zoom:
             self._pixels, self._zoom = self._page.render(zoom), zoom
         return self._pixels
+
+    def thumbnail(self) -> Pixels:
+        """Return a coarse render."""
+        return self._page.render(_COARSE_ZOOM)
 
 
 class ScanView:
@@ -100,3 +119,60 @@ class ScanView:
         """Return the decoded picture, or the rendered page where it cannot be decoded."""
         pixels = self._decoder.decode()
         return self._fallback.show(zoom) if pixels is None else pixels
+
+    def thumbnail(self) -> Pixels:
+        """Return the decoded picture."""
+        return self.show(_COARSE_ZOOM)
+
+
+class PdfiumView:
+    """The page as PDFium renders it: faster for type and for layered scans."""
+
+    def __init__(self, page: PdfPage, renderer: SecondRenderer) -> None:
+        """Look at a page.
+
+        Args:
+            page: The page, open in MuPDF as well.
+            renderer: The same file, open in PDFium.
+        """
+        self._page = page
+        self._renderer = renderer
+        self._fallback = RenderedView(page)
+        self._pixels: Pixels | None = None
+
+    def iter_looks(self) -> Iterator[Look]:
+        """Yield an estimate from PDFium's render, then the exact look."""
+        pixels = self._render_once()
+        if pixels is not None:
+            is_bitonal = any(codec in _BITONAL for codec in self._page.picture_codecs)
+            yield page_filter.rendered_look(page_filter.to_grey(pixels), is_bitonal)
+        yield from self._fallback.iter_looks()
+
+    def show(self, zoom: float) -> Pixels:
+        """Return the page rendered at 180 dpi or, if that is not enough, at `zoom`."""
+        pixels = self._render_once()
+        if pixels is None or zoom > PDFIUM_ZOOM:
+            return self._fallback.show(zoom)
+        return pixels
+
+    def thumbnail(self) -> Pixels:
+        """Return a coarse render."""
+        return self._render(_COARSE_ZOOM)
+
+    def _render_once(self) -> Pixels | None:
+        """Return the page, or None where PDFium cannot be trusted with it."""
+        if self._pixels is None:
+            try:
+                pixels = self._render(PDFIUM_ZOOM)
+            except PageError:
+                return None
+            # Every fourth pixel tells whether there is anything.
+            is_empty = pixels[::4, ::4].std() <= _SUSPICIOUSLY_EMPTY_SIGMA
+            if is_empty and self._page.picture_codecs:
+                return None
+            self._pixels = pixels
+        return self._pixels
+
+    def _render(self, zoom: float) -> Pixels:
+        zoom = limit_zoom(zoom, self._page.width_pt, self._page.height_pt)
+        return self._renderer.render(self._page.index, zoom)

@@ -1,7 +1,7 @@
 """Chooses for each page of a document the cheapest view that shows the same as MuPDF."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import cached_property
 
 import cv2
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from archive_tools.apart import ask_apart
 from archive_tools.errors import PageError
-from archive_tools.page_views import PageView, RenderedView, ScanView
+from archive_tools.page_views import PageView, PdfiumView, RenderedView, ScanView
 from archive_tools.reader import PdfDocument, PdfPage
 from archive_tools.scan_decoder import ScanDecoder
 from archive_tools.second_renderer import SecondRenderer
@@ -58,6 +58,7 @@ class ViewChooser:
         self._reopen = reopen
         self._check_limit_s = check_limit_s
         self._trusts_scans: bool | None = None
+        self._trusts_pdfium: bool | None = None
 
     def choose(self, page: PdfPage, zoom: float) -> PageView:
         """Return the view of a page.
@@ -66,39 +67,24 @@ class ViewChooser:
             page: One of the document's pages, open.
             zoom: Pixels per point that a kept page needs.
         """
-        if self.document.page_count == 1:
-            return self._choose_alone(page, zoom)
         if self._trusts_scans is None:
             self._trusts_scans = self._ask_apart(ViewChooser.trusts_scans)
         if self._trusts_scans:
             decoder = self._find_decoder(page, zoom)
             if decoder is not None:
                 return ScanView(page, decoder, self._takes_glances(decoder))
-        return RenderedView(page)
-
-    def _choose_alone(self, page: PdfPage, zoom: float) -> PageView:
-        """Return the view of a document's only page, which is its own check."""
-        decoder = self._find_decoder(page, zoom)
-        if decoder is not None and decoder.is_slow:
-            # The check would cost as much as rendering.
-            return RenderedView(page)
-        with suppress(PageError):
-            if decoder is not None and _shows_what_mupdf_shows(decoder, page):
-                return ScanView(page, decoder, glances=False)
-        return RenderedView(page)
+        if self._trusts_pdfium is None:
+            self._trusts_pdfium = self._ask_apart(ViewChooser.trusts_pdfium)
+        view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
+        return view or RenderedView(page)
 
     def trusts_scans(self) -> bool:
-        """Whether decoding the one picture of a page shows what MuPDF shows.
+        """Whether decoding the one picture of a page shows what MuPDF shows."""
+        return self._passes_guard(self._open_scan)
 
-        Looked at is the middle page of the document.
-        """
-        try:
-            with self.document.open_page(self.document.page_count // 2) as page:
-                decoder = self._find_decoder(page, _GUARD_ZOOM)
-                return decoder is None or _shows_what_mupdf_shows(decoder, page)
-        except PageError:
-            # A damaged page says nothing about the others.
-            return True
+    def trusts_pdfium(self) -> bool:
+        """Whether PDFium shows what MuPDF shows."""
+        return self._passes_guard(self._open_pdfium)
 
     def glances_pay(self) -> bool:
         """Whether a glance would drop most pages of the document.
@@ -125,6 +111,11 @@ class ViewChooser:
 
         return ask_apart(question, self._check_limit_s)
 
+    def _open_scan(self, page: PdfPage, zoom: float) -> ScanView | None:
+        """Return the page as its one picture, where it is proven to be no more than that."""
+        decoder = self._find_decoder(page, zoom)
+        return None if decoder is None else ScanView(page, decoder, glances=False)
+
     def _find_decoder(self, page: PdfPage, zoom: float) -> ScanDecoder | None:
         """Return what decodes the one picture of a page that is no more than that."""
         if self.document.has_layers or not self.document.shows_device_colours_plainly:
@@ -133,6 +124,12 @@ class ViewChooser:
         renderer = self._renderer if self._can_use_pdfium else None
         decoder = ScanDecoder(page, scan, zoom, renderer) if scan else None
         return decoder if decoder is not None and decoder.can_decode else None
+
+    def _open_pdfium(self, page: PdfPage, zoom: float) -> PdfiumView | None:  # noqa: ARG002
+        """Return the page as PDFium renders it, where that is faster and can be trusted."""
+        # Pages of one picture that is not plain are what MuPDF knows best.
+        is_faster = len(page.picture_codecs) != 1
+        return PdfiumView(page, self._renderer) if is_faster and self._can_use_pdfium else None
 
     @cached_property
     def _can_use_pdfium(self) -> bool:
@@ -154,18 +151,21 @@ class ViewChooser:
         """Return whether a coarse look is enough to drop a page."""
         try:
             with self.document.open_page(page_index) as page:
-                decoder = self._find_decoder(page, _GUARD_ZOOM)
-                glance = ScanView(page, decoder, glances=True).glance() if decoder else None
+                view = self._open_scan(page, _GUARD_ZOOM)
+                glance = view.glance() if view else None
                 return glance is not None and glance.most <= self._min_sigma
         except PageError:
             return False
 
-
-def _shows_what_mupdf_shows(decoder: ScanDecoder, page: PdfPage) -> bool:
-    """Compare what is decoded of a page, and the glance at it, with a low MuPDF render."""
-    rendered = page.render(_GUARD_ZOOM)
-    pictures = (decoder.decode(), decoder.decode_glance())
-    return all(_shows_the_same(each, rendered) for each in pictures if each is not None)
+    def _passes_guard(self, open_view: Callable[[PdfPage, float], PageView | None]) -> bool:
+        """Compare the view of the document's middle page with a low MuPDF render of it."""
+        try:
+            with self.document.open_page(self.document.page_count // 2) as page:
+                view = open_view(page, _GUARD_ZOOM)
+                return view is None or _shows_the_same(view.thumbnail(), page.render(_GUARD_ZOOM))
+        except PageError:
+            # A damaged page says nothing about the others.
+            return True
 
 
 def _shows_the_same(pixels: Pixels, rendered: Pixels) -> bool:

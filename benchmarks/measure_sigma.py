@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from archive_tools.page_filter import Look
-from archive_tools.page_views import RenderedView, ScanView
+from archive_tools.page_views import PdfiumView, RenderedView, ScanView
 from archive_tools.reader import open_document
 from archive_tools.scan_decoder import ScanDecoder
 from archive_tools.second_renderer import SecondRenderer
@@ -52,12 +52,13 @@ def looks(pdf: Path) -> Iterator[dict[str, Any]]:
         (exact,) = RenderedView(page).iter_looks()
         scan = page.find_scan()
         zoom = SIDE_PX / max(page.width_pt, page.height_pt)
-        if scan is None:
-            return
-        view = ScanView(page, ScanDecoder(page, scan, zoom, renderer), glances=False)
-        for kind, look in (("scan", next(view.iter_looks())), ("glance", view.glance())):
+        found: dict[str, Look | None] = {"pdfium": next(PdfiumView(page, renderer).iter_looks())}
+        if scan is not None:
+            view = ScanView(page, ScanDecoder(page, scan, zoom, renderer), glances=False)
+            found |= {"scan": next(view.iter_looks()), "glance": view.glance()}
+        density = round(scan.density, 2) if scan else 0
+        for kind, look in found.items():
             if look is not None:
-                density = round(scan.density, 2)
                 yield {"kind": kind, "density": density, "exact": exact.sigma, **asdict(look)}
 
 
