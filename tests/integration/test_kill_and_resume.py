@@ -15,6 +15,7 @@ import pytest
 
 from tests import pdf_fixtures
 from tests.commands import REPOSITORY, build_command, run_command
+from tests.waiting import wait_until
 
 JOURNAL, PARTIAL = "dataset.zip.journal", "dataset.zip.partial"
 SMALL_DISK_BYTES = 1_500_000
@@ -96,7 +97,15 @@ def test_killed_run_resumes_to_the_same_bytes(
     assert {JOURNAL, PARTIAL} <= set(list_names(out.parent))
     assert not out.exists()
     assert resume(scans, out) == whole
-    assert not any(psutil.pid_exists(worker.pid) and worker.is_running() for worker in workers)
+    assert wait_until(lambda: not any(is_at_work(worker) for worker in workers))
+
+
+def is_at_work(process: psutil.Process) -> bool:
+    """Whether a process still does anything; a dead orphan waits for the system to reap it."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_run_that_is_killed_again_and_again_gets_there(

@@ -11,7 +11,8 @@ from archive_tools.page_filter import Look
 
 @given(numpy_strategies.arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40))))
 def test_sigma_is_the_standard_deviation(grey):
-    assert page_filter.measure_sigma(grey) == pytest.approx(grey.std(), abs=1e-6)
+    # The square root of what float64 rounds off in a variance of some 10,000.
+    assert page_filter.measure_sigma(grey) == pytest.approx(grey.std(), abs=1e-5)
 
 
 def test_sigma_of_half_black_half_white_is_the_largest_possible():
