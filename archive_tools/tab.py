@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import gradio as gr
 from gradio.events import api
-from gradio.utils import get_upload_folder
 
 from archive_tools.config import (
     NO_FINISHING,
@@ -22,6 +21,7 @@ from archive_tools.job_folder import RESULT_NAME, link_input, open_job_folder, r
 from archive_tools.pipeline import build_dataset as run_build
 from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
 from archive_tools.schema import NamedFile, Progress, RunReport
+from uploads import NotUploadedError, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
 _QUEUE = "archive"
@@ -168,13 +168,14 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     """
     try:
         config = _to_config(filter, min_sigma, content, fit, trigger, password, finishing, dedupe)
-        for step in _iter_run(_uploaded(files), config):
+        named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
+        for step in _iter_run(named, config):
             if isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
                 yield None, _progress_json(step)  # type: ignore[misc]
             else:
                 yield gr.FileData(path=str(step.out)), step.to_json()
-    except ArchiveToolsError as error:
+    except (ArchiveToolsError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 
 
@@ -221,39 +222,6 @@ def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Pro
             if isinstance(step, RunReport) and step.out is None:
                 raise SourceError(_nothing_usable(step))
             yield step
-
-
-def _uploaded(files: object) -> list[NamedFile]:
-    """Take the files of a call to the API; see `_uploaded_file`."""
-    entries = [] if files is None else files
-    if not isinstance(entries, list):
-        raise InvalidOptionError("files must be a list of uploaded files.")
-    return [_uploaded_file(entry) for entry in entries]
-
-
-def _uploaded_file(entry: object) -> NamedFile:
-    """Take a file from the API.
-
-    Gradio hands over what the caller sent; it checks the path only where the caller marked the
-    entry as a file, so the path is checked here: nothing but an upload may be read.
-    """
-    fields = entry if isinstance(entry, dict) else {}
-    path = fields.get("path")
-    if not isinstance(path, str) or not _is_upload(Path(path)):
-        raise SourceError(
-            "A file was not uploaded here. Send it to /gradio_api/upload first and give "
-            '{"path": the answer, "meta": {"_type": "gradio.FileData"}}.'
-        )
-    return NamedFile(Path(path), str(fields.get("orig_name") or Path(path).name))
-
-
-def _is_upload(path: Path) -> bool:
-    """Whether a path leads, links followed, to a file in Gradio's upload folder."""
-    try:
-        real = path.resolve(strict=True)
-    except (OSError, ValueError):
-        return False
-    return real.is_file() and real.is_relative_to(Path(get_upload_folder()).resolve())
 
 
 def _to_config(  # noqa: PLR0913 - what the page and the endpoint have

@@ -9,9 +9,9 @@ from typing import Any
 
 import gradio as gr
 from gradio.events import api
-from gradio.utils import get_upload_folder
 
-from vetscanner.errors import InvalidOptionError, InvalidPhotoError, VetScannerError
+from uploads import NotUploadedError, take_uploads
+from vetscanner.errors import InvalidOptionError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import ModelSpec, resolve_spec
@@ -110,8 +110,9 @@ def triage(
         findings, first_steps, call, and what it rests on. Never a diagnosis.
     """
     try:
-        return _scan(_uploaded(photos), _words(signs), language)
-    except VetScannerError as error:
+        files = [PhotoFile(photo.path, photo.name) for photo in take_uploads(photos, "photos")]
+        return _scan(files, _words(signs), language)
+    except (VetScannerError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 
 
@@ -150,45 +151,12 @@ def _prepare() -> None:
         _LOG.warning("The model cannot be used: %s", error)
 
 
-def _uploaded(photos: object) -> list[PhotoFile]:
-    """Take the photos of a call to the API; see `_photo_file`."""
-    entries = [] if photos is None else photos
-    if not isinstance(entries, list):
-        raise InvalidPhotoError("photos must be a list of uploaded files.")
-    return [_photo_file(entry) for entry in entries]
-
-
 def _words(signs: object) -> list[str]:
     """Take the ticked signs of a call to the API; the pipeline checks each."""
     entries = [] if signs is None else signs
     if not isinstance(entries, list):
         raise InvalidOptionError('signs must be a list of words, such as ["fever"].')
     return [str(entry) for entry in entries]
-
-
-def _photo_file(entry: object) -> PhotoFile:
-    """Take a photo from the API.
-
-    Gradio hands over what the caller sent; it checks the path only where the caller marked the
-    entry as a file, so the path is checked here: nothing but an upload may be read.
-    """
-    fields = entry if isinstance(entry, dict) else {}
-    path = fields.get("path")
-    if not isinstance(path, str) or not _is_upload(Path(path)):
-        raise InvalidPhotoError(
-            "A photo is not a file that was uploaded here. Send it to /gradio_api/upload first "
-            'and give {"path": the answer, "meta": {"_type": "gradio.FileData"}}.'
-        )
-    return PhotoFile(Path(path), str(fields.get("orig_name") or Path(path).name))
-
-
-def _is_upload(path: Path) -> bool:
-    """Whether a path leads, links followed, to a file in Gradio's upload folder."""
-    try:
-        real = path.resolve(strict=True)
-    except (OSError, ValueError):
-        return False
-    return real.is_file() and real.is_relative_to(Path(get_upload_folder()).resolve())
 
 
 def _sign_choices(language: Language) -> list[tuple[str, str]]:
