@@ -159,15 +159,13 @@ class PdfPage:
 class PdfDocument:
     """An open document that has at least one page."""
 
-    def __init__(self, document: pymupdf.Document, name: str) -> None:
+    def __init__(self, document: pymupdf.Document) -> None:
         """Take over an open document.
 
         Args:
             document: A PDF that is not locked any more.
-            name: The file's name, for messages.
         """
         self._document = document
-        self._name = name
 
     @property
     def page_count(self) -> int:
@@ -258,7 +256,7 @@ def open_document(
                 f"{path.name} has no pages. Open it in a PDF viewer to check; if pages are "
                 "visible there, print it to a new PDF."
             )
-        opened = PdfDocument(document, path.name)
+        opened = PdfDocument(document)
         opened.hide_layers(hide_layers)
         yield opened
     finally:
@@ -315,16 +313,6 @@ def _open(path: Path) -> pymupdf.Document:
     document.close()
     raise UnreadablePdfError(
         f"{path.name} is not a PDF, whatever its name says. Convert it to PDF first."
-    )
-
-
-def _no_pages(name: str, is_repaired: bool) -> str:
-    """Say that a document has no pages, and why that may be."""
-    if is_repaired:
-        return f"{name} is damaged (truncated?) and has no pages left. Copy or upload it again."
-    return (
-        f"{name} has no pages. Open it in a PDF viewer to check; if pages are visible there, "
-        "print it to a new PDF."
     )
 
 
