@@ -13,7 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
+from archive_tools.config import (
+    DEFAULT_MIN_SCORE,
+    DatasetConfig,
+    PageFilter,
+    RunOptions,
+    WorkerLimits,
+)
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.hub import check_hub, push_dataset
 from archive_tools.picture_options import add_picture_options, read_picture_options
@@ -213,6 +219,13 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         "--min-sigma", type=float, default=45.0, metavar="S", help="default: %(default)s"
     )
     parser.add_argument(
+        "--min-score",
+        type=float,
+        default=DEFAULT_MIN_SCORE,
+        metavar="SHARE",
+        help="auto keeps pages whose pictures cover this share (default: %(default)s)",
+    )
+    parser.add_argument(
         "--hide-layer", action="append", default=[], metavar="NAME", help="may be given repeatedly"
     )
     parser.add_argument("--password", help="for encrypted files")
@@ -241,6 +254,7 @@ def _config(options: argparse.Namespace) -> DatasetConfig:
     return DatasetConfig(
         filter=PageFilter(options.filter),
         min_sigma=options.min_sigma,
+        min_score=options.min_score,
         password=options.password,
         hide_layers=tuple(options.hide_layer),
         **pictures,

@@ -16,6 +16,9 @@ DEFAULT_MIN_SIZE_SHARE = 3 / 8
 DEFAULT_MIN_REGION_AREA = 0.012
 """Initials and head-pieces cover less of a page."""
 
+DEFAULT_MIN_SCORE = 0.015
+"""Share of a page that its pictures must cover, the scanner's frame left out."""
+
 
 class PageFilter(StrEnum):
     """Which rule decides whether a page is kept."""
@@ -90,6 +93,7 @@ class DatasetConfig:
     Attributes:
         filter: The rule that decides whether a page is kept.
         min_sigma: Pages with `gray.std()` above this at 144 dpi are kept by the sigma rule.
+        min_score: Pages whose pictures cover this share, 0 to 1, are kept by `auto`.
         content: Whole pages, or each illustration cut out.
         min_region_area: Illustrations that cover less of the page, 0 to 1, are not cut out.
         fit: How a picture is brought to `size_px`.
@@ -113,6 +117,7 @@ class DatasetConfig:
 
     filter: PageFilter = PageFilter.SIGMA
     min_sigma: float = 45.0
+    min_score: float = DEFAULT_MIN_SCORE
     content: Content = Content.PAGES
     min_region_area: float = DEFAULT_MIN_REGION_AREA
     fit: Fit = Fit.SQUARE
@@ -141,6 +146,11 @@ class DatasetConfig:
             raise InvalidOptionError(
                 f"min_sigma is {self.min_sigma}, but a grey page's standard deviation lies "
                 "between 0 and 127.5. Choose a number in that range; 45 is the default."
+            )
+        if not 0 <= self.min_score <= 1:
+            raise InvalidOptionError(
+                f"min_score is {self.min_score}. Choose a share of the page, 0 to 1; "
+                f"{DEFAULT_MIN_SCORE:g} is the default."
             )
         if not 0 <= self.min_region_area <= 1:
             raise InvalidOptionError(

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import cv2
 
-from archive_tools.illustrations import DEFAULT_MIN_SCORE, PageVerdict, judge_page
+from archive_tools.config import DEFAULT_MIN_SCORE
+from archive_tools.illustrations import PageVerdict, judge_page
 from archive_tools.label_file import Grey, LabelledPage, iter_labelled_pages, read_grey
 from archive_tools.metrics import (
     Box,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from archive_tools import page_filter
 from archive_tools.config import Content, DatasetConfig, PageFilter
-from archive_tools.illustrations import DEFAULT_MIN_SCORE, PageVerdict, judge_page
+from archive_tools.illustrations import PageVerdict, judge_page
 from archive_tools.page_views import PageView
 from archive_tools.reader import REFERENCE_ZOOM
 from archive_tools.schema import Decision
@@ -60,7 +60,7 @@ def judge_view(view: PageView, config: DatasetConfig) -> PageJudgement:
     if config.filter is PageFilter.AUTO:
         sigma = page_filter.look_long_enough(view.iter_looks(), -math.inf).sigma
         findings = find_on(view, config)
-        return PageJudgement(decide_by_verdict(findings.verdict), sigma, findings)
+        return PageJudgement(decide_by_verdict(findings.verdict, config.min_score), sigma, findings)
     decision = page_filter.decide(view.iter_looks(), config.filter, config.min_sigma)
     return PageJudgement(decision, decision.score)
 
@@ -82,15 +82,16 @@ def judge_regions(judged: PageJudgement, view: PageView, config: DatasetConfig) 
     return replace(judged, decision=replace(judged.decision, keep=False, reason=reason))
 
 
-def decide_by_verdict(verdict: PageVerdict) -> Decision:
+def decide_by_verdict(verdict: PageVerdict, min_score: float) -> Decision:
     """Keep a page when its illustrations cover enough of it.
 
     Args:
         verdict: What the page shows.
+        min_score: The share of the page that they must cover; reaching it is enough.
     """
-    keep = verdict.score >= DEFAULT_MIN_SCORE
+    keep = verdict.score >= min_score
     is_meagre = verdict.illustrations and not keep
-    reason = f"{verdict.reason}; less than {100 * DEFAULT_MIN_SCORE:g} %" if is_meagre else ""
+    reason = f"{verdict.reason}; less than {100 * min_score:g} %" if is_meagre else ""
     return Decision(keep=keep, score=verdict.score, reason=reason or verdict.reason)
 
 

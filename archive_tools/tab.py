@@ -8,6 +8,7 @@ import gradio as gr
 from gradio.events import api
 
 from archive_tools.config import (
+    DEFAULT_MIN_SCORE,
     NO_FINISHING,
     Content,
     DatasetConfig,
@@ -143,6 +144,7 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     password: str = "",
     finishing: bool = True,
     dedupe: bool = True,
+    min_score: float = DEFAULT_MIN_SCORE,
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Build an image dataset for LoRA training from scanned PDFs.
 
@@ -162,12 +164,15 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         password: Password for encrypted files.
         finishing: Whether scanner borders, slant and yellowed paper are corrected.
         dedupe: Whether near-duplicates are left out.
+        min_score: Least share of a page, 0 to 1, that its pictures cover when "auto" keeps it.
 
     Returns:
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
     try:
-        config = _to_config(filter, min_sigma, content, fit, trigger, password, finishing, dedupe)
+        config = _to_config(
+            filter, min_sigma, content, fit, trigger, password, finishing, dedupe, min_score
+        )
         named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
         for step in _iter_run(named, config):
             if isinstance(step, Progress):
@@ -233,10 +238,12 @@ def _to_config(  # noqa: PLR0913 - what the page and the endpoint have
     password: str | None,
     finishing: bool,
     dedupe: bool,
+    min_score: float = DEFAULT_MIN_SCORE,
 ) -> DatasetConfig:
     return DatasetConfig(
         filter=_choice(PageFilter, filter_name, "filter"),
         min_sigma=_number(min_sigma, "min_sigma"),
+        min_score=_number(min_score, "min_score"),
         content=_choice(Content, content, "content"),
         fit=_choice(Fit, fit, "fit"),
         trigger=str(trigger or ""),  # an empty text box sends null

@@ -18,8 +18,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from archive_tools.config import DEFAULT_MIN_SCORE
 from archive_tools.evaluation import page_sigma
-from archive_tools.illustrations import DEFAULT_MIN_SCORE, judge_page
+from archive_tools.illustrations import judge_page
 from archive_tools.label_file import Grey, iter_labelled_pages, read_grey
 from archive_tools.metrics import Judgement, page_figures
 

@@ -6,11 +6,10 @@ knows PDFs or files.
 """
 
 from archive_tools.illustrations.finder import (
-    DEFAULT_MIN_SCORE,
     Illustration,
     PageVerdict,
     find_illustrations,
     judge_page,
 )
 
-__all__ = ["DEFAULT_MIN_SCORE", "Illustration", "PageVerdict", "find_illustrations", "judge_page"]
+__all__ = ["Illustration", "PageVerdict", "find_illustrations", "judge_page"]

@@ -28,8 +28,6 @@ from archive_tools.illustrations.strokes import find_drawing, has_strong_or_ghos
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
 LEAST_AREA_LETTERS = 80
 LEAST_AREA_SHARE = 0.012
-# A page is kept when its pictures cover this share of it, the scanner's frame left out.
-DEFAULT_MIN_SCORE = 0.015
 # Below this nothing on a page can be told apart.
 SMALLEST_SIDE_PX = 48
 # Paper-relative grey of the darkest marks above which a page is pale.
@@ -55,7 +53,7 @@ class PageVerdict:
 
     Attributes:
         illustrations: Its pictures from top to bottom; they do not overlap.
-        score: The share of the page that they cover, 0 to 1.
+        score: The share of the page that they cover, 0 to 1; to four digits, as it is recorded.
         faint: Whether the picture is a faint drawing, found by its strokes.
         gutter_x: Where a two-page spread parts, in pixels of the page as given; None for a single
             page, and where a picture crosses the gutter.
@@ -187,7 +185,7 @@ def _verdict(
     boxes: list[PixelBox], page_pixels: float, gutter_x: int | None, faint: bool, reading: Reading
 ) -> PageVerdict:
     pictures = tuple(Illustration(box, min(1.0, area(box) / page_pixels)) for box in boxes)
-    score = min(1.0, sum(picture.score for picture in pictures))
+    score = round(min(1.0, sum(picture.score for picture in pictures)), 4)
     traits = reading.traits() + (() if gutter_x is None else ("two pages",))
     reason = "; ".join([_describe(pictures, score, faint), *traits])
     return PageVerdict(pictures, score, faint, gutter_x, traits, reason)

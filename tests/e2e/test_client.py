@@ -236,7 +236,13 @@ def test_illustrations_are_cut_out_of_the_pages_that_auto_keeps(client: Client) 
 
 @pytest.mark.parametrize(
     "options",
-    [{"filter": "magic"}, {"min_sigma": 900}, {"content": "poems"}, {"fit": "origami"}],
+    [
+        {"filter": "magic"},
+        {"min_sigma": 900},
+        {"min_score": 1.5},
+        {"content": "poems"},
+        {"fit": "origami"},
+    ],
     ids=str,
 )
 def test_wrong_option_is_a_clear_error(

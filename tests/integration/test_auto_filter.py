@@ -240,10 +240,31 @@ def test_the_command_line_offers_both(magazine: Magazine, tmp_path: Path) -> Non
     assert decisions == expected_outcomes()
 
 
+def test_a_threshold_read_from_the_score_table_decides_alike(
+    magazine: Magazine, tmp_path: Path
+) -> None:
+    scored = run_command("archive_tools", "score", magazine.path, "--filter", "auto")
+    scores = [float(row["score"]) for row in csv.DictReader(io.StringIO(scored.stdout))]
+    # The table's own figures: a page that just reaches the threshold is kept.
+    for threshold in sorted(set(scores))[-2:]:
+        options = ["--filter", "auto", "--min-score", str(threshold)]
+        again = run_command("archive_tools", "score", magazine.path, *options)
+        expected = ["kept" if score >= threshold else "dropped" for score in scores]
+        rows = list(csv.DictReader(io.StringIO(again.stdout)))
+        assert [row["decision"] for row in rows] == expected
+        out = tmp_path / f"{threshold}.zip"
+        run_command("archive_tools", "build", magazine.path, "--out", out, *options)
+        with zipfile.ZipFile(out) as archive:
+            pages = archive.read("manifest/pages.csv").decode()
+        built = [row["decision"] for row in csv.DictReader(io.StringIO(pages))]
+        assert built == expected
+
+
+@pytest.mark.parametrize("option", ["--min-region-area", "--min-score"])
 @pytest.mark.parametrize("share", ["-0.1", "1.5"])
-def test_an_impossible_share_is_refused(tmp_path: Path, share: str) -> None:
+def test_an_impossible_share_is_refused(tmp_path: Path, share: str, option: str) -> None:
     ended = run_command(
-        "archive_tools", "build", "x.pdf", "--out", tmp_path / "d.zip", "--min-region-area", share
+        "archive_tools", "build", "x.pdf", "--out", tmp_path / "d.zip", option, share
     )
     assert ended.status == 2
     assert "share of the page" in ended.stderr
