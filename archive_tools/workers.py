@@ -21,6 +21,9 @@ from archive_tools.worker_process import Ticket, WorkerProcess
 
 # One page is worked on and one waits in the pipe, so that a worker is never idle.
 TICKETS_PER_WORKER = 2
+# A kept page takes four times as long as a dropped one: so many pages behind it may be done and
+# held before the others have to wait for it.
+PAGES_AHEAD_PER_WORKER = 8
 # Beyond these, workers start only when there is work for them.
 WORKERS_AT_START = 2
 MAX_CRASHES = 2
@@ -123,6 +126,7 @@ class ProcessExecutor:
         self._limits = limits
         self._worker_count = worker_count or count_usable_cpus()
         self._workers: list[WorkerProcess] = []
+        self._waiting: deque[Ticket] = deque()
         try:
             for _ in range(min(self._worker_count, WORKERS_AT_START)):
                 self._start_worker()
@@ -132,13 +136,14 @@ class ProcessExecutor:
 
     @property
     def in_flight_limit(self) -> int:
-        """Two for each worker, and one that is being written."""
-        return TICKETS_PER_WORKER * self._worker_count + 1
+        """What keeps every worker busy while the page that is next in order takes long."""
+        return PAGES_AHEAD_PER_WORKER * self._worker_count
 
     def submit(self, task: Task) -> Ticket:
-        """Hand a task to the worker that has least to do."""
+        """Hand a task in; the next worker that is free takes it."""
         ticket = Ticket(task)
-        self._choose_worker().give(ticket)
+        self._waiting.append(ticket)
+        self._hand_out()
         return ticket
 
     def wait_for(self, ticket: Ticket, timeout_s: float) -> bool:
@@ -186,12 +191,17 @@ class ProcessExecutor:
         self._workers.append(worker)
         return worker
 
-    def _choose_worker(self) -> WorkerProcess:
+    def _hand_out(self) -> None:
+        """Give waiting tickets to the workers that have room for them."""
+        while self._waiting and (worker := self._find_free_worker()):
+            worker.give(self._waiting.popleft())
+
+    def _find_free_worker(self) -> WorkerProcess | None:
         """Return the least busy worker, or a new one where all are busy and more are allowed."""
         least_busy = min(self._workers, key=lambda worker: len(worker.tickets), default=None)
         if least_busy is None or (least_busy.tickets and len(self._workers) < self._worker_count):
             return self._start_worker()
-        return least_busy
+        return least_busy if len(least_busy.tickets) < TICKETS_PER_WORKER else None
 
     def _watch(self, timeout_s: float) -> None:
         """Wait for news from any worker, take them, and replace workers that came to grief."""
@@ -205,6 +215,7 @@ class ProcessExecutor:
             # Only a worker that has nothing to say is late: we may have been away ourselves.
             elif worker.time_left_s <= 0:
                 self._replace_late(worker)
+        self._hand_out()
 
     def _replace_dead(self, worker: WorkerProcess) -> None:
         """Give a dead worker's tickets to a new one; its first ticket gets one more chance."""

@@ -156,6 +156,19 @@ def test_endless_page_costs_only_itself(endless: Path) -> None:
     assert results[1].reason == "took longer than 4 s"
 
 
+def test_a_slow_page_holds_up_only_what_waits_in_its_pipe(endless: Path) -> None:
+    with ProcessExecutor(KEEP_ALL, PATIENT, 2) as executor:
+        slow = executor.submit(PageTask(endless, 1))
+        others = [executor.submit(PageTask(endless, index)) for index in (0, 2, 3, 4, 5, 0, 2)]
+
+        def are_all_but_one_done() -> bool:
+            executor.wait_for(slow, timeout_s=0.1)
+            return sum(ticket.reply is not None for ticket in others) >= len(others) - 1
+
+        wait_until(are_all_but_one_done)
+        assert slow.reply is None
+
+
 def test_slow_consumer_is_no_fault_of_the_pages(scans: Path) -> None:
     limits = WorkerLimits(page_time_s=2)
     with ProcessExecutor(DatasetConfig(), limits, 2) as executor:
