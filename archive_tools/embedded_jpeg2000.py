@@ -1,4 +1,9 @@
-"""Decodes JPEG 2000 pictures at a half, a quarter or an eighth of their size; pure."""
+"""Decodes JPEG 2000 pictures at a half, a quarter or an eighth of their size.
+
+PDFium does it: its OpenJPEG and Pillow's give the same pixels, and it needs half the time. It
+decodes what a page shows, so the picture is handed to it as the only content of a page that has as
+many points as the decoded picture has pixels.
+"""
 
 import io
 import warnings
@@ -8,10 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from archive_tools.embedded_picture import is_plain_profile
+from archive_tools.errors import PageError
+from archive_tools.second_renderer import render_alone
 
 Pixels = npt.NDArray[np.uint8]
 
 _CHANNELS = {"L": 1, "RGB": 3}
+# No scan is all of this colour; a page that stays so has not shown its picture.
+_BACKDROP = (255, 0, 255)
+_BACKDROP_STEP = 8
 
 
 def decode_jpeg2000(stored: bytes, size: tuple[int, int], halvings: int) -> Pixels | None:
@@ -20,12 +30,27 @@ def decode_jpeg2000(stored: bytes, size: tuple[int, int], halvings: int) -> Pixe
     Args:
         stored: A JP2 file or a bare codestream.
         size: Width and height that it must have.
-        halvings: How often each side is halved.
+        halvings: How often each side is halved, rounded up.
 
     Returns:
         Pixels, uint8 (H, W) or RGB (H, W, 3); None where it is not plain 8-bit grey or RGB of
-        that size, or is damaged.
+        that size, has not that many scales, or is damaged.
     """
+    channels = _count_plain_channels(stored, size)
+    if channels is None:
+        return None
+    width, height = (-(-side >> halvings) for side in size)
+    try:
+        pixels = render_alone(_wrap(stored, channels, (width, height), halvings), _BACKDROP)
+    except PageError:
+        return None
+    if (pixels[::_BACKDROP_STEP, ::_BACKDROP_STEP] == _BACKDROP).all():
+        return None
+    return _centre(pixels if channels == 3 else pixels[:, :, 0], halvings)
+
+
+def _count_plain_channels(stored: bytes, size: tuple[int, int]) -> int | None:
+    """Return the channels of a picture whose values are 8-bit grey or sRGB, None of another."""
     # Here, since a worker that meets no JPEG 2000 starts faster without Pillow.
     from PIL import Image, Jpeg2KImagePlugin
 
@@ -34,21 +59,42 @@ def decode_jpeg2000(stored: bytes, size: tuple[int, int], halvings: int) -> Pixe
             # Its size is that of the page's budget, whatever Pillow thinks of it.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Jpeg2KImagePlugin.Jpeg2KImageFile(io.BytesIO(stored))
-            if image.size != size or not _is_plain(image.mode, image.info.get("icc_profile")):
-                return None
-            image.reduce = halvings
-            pixels = np.array(image)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    return _centre(pixels, halvings)
+    channels = _CHANNELS.get(image.mode)
+    profile = image.info.get("icc_profile")
+    if image.size != size or channels is None:
+        return None
+    return channels if not profile or is_plain_profile(profile, channels) else None
 
 
-def _is_plain(mode: str, profile: bytes | None) -> bool:
-    """Return whether the values are 8-bit grey or sRGB."""
-    channels = _CHANNELS.get(mode)
-    if channels is None:
-        return False
-    return not profile or is_plain_profile(profile, channels)
+def _wrap(stored: bytes, channels: int, shown: tuple[int, int], halvings: int) -> bytes:
+    """Return a PDF whose only page shows a picture and nothing else, one pixel to the point.
+
+    PDFium halves as often as the stated size holds the shown one. What is stated is therefore a
+    multiple: an odd side would be halved once less and resampled.
+    """
+    width, height = shown
+    content = b"%d 0 0 %d 0 0 cm /I Do" % shown
+    space = b"DeviceRGB" if channels == 3 else b"DeviceGray"
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %d %d]/Contents 4 0 R"
+        b"/Resources<</XObject<</I 5 0 R>>>>>>" % shown,
+        b"<</Length %d>>stream\n%b\nendstream" % (len(content), content),
+        b"<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/%b"
+        b"/Filter/JPXDecode/Length %d>>stream\n%b\nendstream"
+        % (width << halvings, height << halvings, space, len(stored), stored),
+    )
+    parts, offsets, end = [b"%PDF-1.5\n"], [], 9
+    for number, body in enumerate(objects, start=1):
+        parts.append(b"%d 0 obj\n%b\nendobj\n" % (number, body))
+        offsets.append(b"%010d 00000 n \n" % end)
+        end += len(parts[-1])
+    table = b"xref\n0 %d\n0000000000 65535 f \n%b" % (len(objects) + 1, b"".join(offsets))
+    trailer = b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, end)
+    return b"".join((*parts, table, trailer))
 
 
 def _centre(pixels: Pixels, halvings: int) -> Pixels:
@@ -58,7 +104,7 @@ def _centre(pixels: Pixels, halvings: int) -> Pixels:
     pixel of the full size for one halving. Unmoved, a scan at 150 dpi is 12 dB less faithful.
     """
     if halvings == 0:
-        return pixels
+        return np.ascontiguousarray(pixels)
     offset = (1 - 0.5**halvings) / 2
     matrix = np.array([[1, 0, -offset], [0, 1, -offset]], dtype=np.float32)
     size = (pixels.shape[1], pixels.shape[0])

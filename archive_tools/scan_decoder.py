@@ -5,18 +5,15 @@ import numpy.typing as npt
 
 from archive_tools.embedded_jpeg2000 import decode_jpeg2000
 from archive_tools.embedded_picture import (
-    MAX_HALVINGS,
     count_halvings,
     decode_jpeg,
     is_decodable,
     read_jpeg_header,
 )
-from archive_tools.errors import PageError
-from archive_tools.page_filter import measure_sigma, to_grey
-from archive_tools.reader import PIXEL_BUDGET, REFERENCE_ZOOM, PdfPage, limit_zoom
+from archive_tools.page_filter import to_grey
+from archive_tools.reader import PIXEL_BUDGET, REFERENCE_ZOOM, PdfPage
 from archive_tools.resampling import halve
 from archive_tools.scan_finder import JPEG, JPEG_2000, Scan
-from archive_tools.second_renderer import SecondRenderer
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -24,30 +21,23 @@ Pixels = npt.NDArray[np.uint8]
 # little less: 270 dpi scans then need half the work.
 _LEAST_DENSITY = REFERENCE_ZOOM
 _LEAST_JPEG_DENSITY = 1.75
-# A glance sees 32 to 65 dpi, PDFium's always 36.
+# A glance sees 32 to 65 dpi.
 _LEAST_GLANCE_DENSITY = 0.45
-_PDFIUM_GLANCE_ZOOM = 0.5
-# A page on which PDFium shows nothing may be one that it cannot show.
-_SUSPICIOUSLY_EMPTY_SIGMA = 0.5
 
 
 class ScanDecoder:
     """One scan of an open page."""
 
-    def __init__(
-        self, page: PdfPage, scan: Scan, zoom: float, renderer: SecondRenderer | None
-    ) -> None:
+    def __init__(self, page: PdfPage, scan: Scan, zoom: float) -> None:
         """Choose the size; nothing is read or decoded yet.
 
         Args:
             page: The open page.
             scan: Its picture.
             zoom: Pixels per point that a kept page needs.
-            renderer: The same file in PDFium, where that can be trusted.
         """
         self._page = page
         self._scan = scan
-        self._renderer = renderer
         least_density = _LEAST_JPEG_DENSITY if scan.codec == JPEG else _LEAST_DENSITY
         self._halvings = count_halvings(scan.density, max(zoom, least_density))
         self._jpeg: bytes | None = None
@@ -86,39 +76,27 @@ class ScanDecoder:
 
     def _decode_whole(self) -> Pixels | None:
         """Return the picture as it is stored, halved."""
-        scan = self._scan
-        if scan.codec == JPEG:
-            stored = self._read_jpeg()
-            return decode_jpeg(stored, scan.channels, self._halvings) if stored else None
-        if scan.codec == JPEG_2000:
-            stored = self._page.read_stored(scan.xref)
-            return decode_jpeg2000(stored, (scan.width, scan.height), self._halvings)
-        whole = self._page.decode_picture(scan.xref)
+        if self._scan.codec in (JPEG, JPEG_2000):
+            return self._decode_stored(self._scan.channels, self._halvings)
+        whole = self._page.decode_picture(self._scan.xref)
         return None if whole is None else halve(whole, self._halvings)
 
     def decode_glance(self) -> Pixels | None:
         """Return the page in grey and far smaller, or None where that would not be cheaper."""
-        if self._scan.codec == JPEG:
-            return self._decode_small_jpeg()
-        if self._scan.codec == JPEG_2000 and self._renderer is not None:
-            return self._render_small(self._renderer)
-        return None
-
-    def _decode_small_jpeg(self) -> Pixels | None:
-        stored = self._read_jpeg()
         halvings = count_halvings(self._scan.density, _LEAST_GLANCE_DENSITY)
-        if stored is None or not self._halvings < halvings <= MAX_HALVINGS:
+        if self._scan.codec not in (JPEG, JPEG_2000) or halvings <= self._halvings:
             return None
-        pixels = decode_jpeg(stored, 1, halvings)
-        return None if pixels is None else self._scan.placement.apply(pixels)
+        pixels = self._decode_stored(1, halvings)
+        return None if pixels is None else self._scan.placement.apply(to_grey(pixels))
 
-    def _render_small(self, renderer: SecondRenderer) -> Pixels | None:
-        zoom = limit_zoom(_PDFIUM_GLANCE_ZOOM, self._page.width_pt, self._page.height_pt)
-        try:
-            grey = to_grey(renderer.render(self._page.index, zoom))
-        except PageError:
-            return None
-        return grey if measure_sigma(grey) >= _SUSPICIOUSLY_EMPTY_SIGMA else None
+    def _decode_stored(self, channels: int, halvings: int) -> Pixels | None:
+        """Decode the stored bytes; JPEG 2000 keeps its own channels."""
+        scan = self._scan
+        if scan.codec == JPEG_2000:
+            stored = self._page.read_stored(scan.xref)
+            return decode_jpeg2000(stored, (scan.width, scan.height), halvings)
+        jpeg = self._read_jpeg()
+        return decode_jpeg(jpeg, channels, halvings) if jpeg else None
 
     def _read_jpeg(self) -> bytes | None:
         """Return the stored bytes of a JPEG that is what the PDF says of it."""

@@ -121,8 +121,7 @@ class ViewChooser:
         if self.document.has_layers or not self.document.shows_device_colours_plainly:
             return None
         scan = page.find_scan()
-        renderer = self._renderer if self._can_use_pdfium else None
-        decoder = ScanDecoder(page, scan, zoom, renderer) if scan else None
+        decoder = ScanDecoder(page, scan, zoom) if scan else None
         return decoder if decoder is not None and decoder.can_decode else None
 
     def _open_pdfium(self, page: PdfPage, zoom: float) -> PdfiumView | None:  # noqa: ARG002

@@ -54,7 +54,7 @@ def looks(pdf: Path) -> Iterator[dict[str, Any]]:
         zoom = SIDE_PX / max(page.width_pt, page.height_pt)
         found: dict[str, Look | None] = {"pdfium": next(PdfiumView(page, renderer).iter_looks())}
         if scan is not None:
-            view = ScanView(page, ScanDecoder(page, scan, zoom, renderer), glances=False)
+            view = ScanView(page, ScanDecoder(page, scan, zoom), glances=False)
             found |= {"scan": next(view.iter_looks()), "glance": view.glance()}
         density = round(scan.density, 2) if scan else 0
         for kind, look in found.items():

@@ -89,6 +89,68 @@ def test_jpeg2000_is_decoded_in_place_at_each_size(halvings):
     assert difference.mean() < 3
 
 
+def jpeg2000(pixels, **options):
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "JPEG2000", **options)
+    return buffer.getvalue()
+
+
+def decode_with_pillow(stored, halvings):
+    """Return what Pillow's decoder gives, moved to the middle of each block."""
+    image = Image.open(io.BytesIO(stored))
+    image.reduce = halvings
+    offset = (1 - 0.5**halvings) / 2
+    matrix = np.array([[1, 0, -offset], [0, 1, -offset]], np.float32)
+    pixels = np.asarray(image)
+    size = pixels.shape[1::-1]
+    return cv2.warpAffine(
+        pixels, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
+
+
+@pytest.mark.parametrize("halvings", [0, 1])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"irreversible": False},
+        {"irreversible": True, "quality_mode": "rates", "quality_layers": [40, 12]},
+        {"irreversible": True, "no_jp2": True},
+        {"tile_size": (128, 128)},
+    ],
+    ids=["reversible", "layers", "bare codestream", "tiles"],
+)
+@pytest.mark.parametrize("is_grey", [False, True], ids=["colour", "grey"])
+@pytest.mark.parametrize(("height", "width"), [(420, 300), (419, 299)], ids=["even", "odd"])
+def test_jpeg2000_has_the_pixels_of_another_decoder(height, width, is_grey, options, halvings):
+    page = (pdf_writer.to_grey(PAGE) if is_grey else PAGE)[:height, :width]
+    stored = jpeg2000(page, **options)
+    pixels = decode_jpeg2000(stored, (width, height), halvings)
+    expected = decode_with_pillow(stored, halvings)
+    np.testing.assert_array_equal(pixels, expected)
+
+
+@pytest.mark.parametrize("halvings", [2, 3])
+def test_jpeg2000_of_odd_size_is_rounded_up(halvings):
+    page = cv2.GaussianBlur(PAGE[:417, :297], (0, 0), 6)
+    pixels = decode_jpeg2000(jpeg2000(page), (297, 417), halvings)
+    assert pixels is not None
+    assert pixels.shape == (-(-417 >> halvings), -(-297 >> halvings), 3)
+    whole_blocks = halve(page, halvings)
+    rows, columns = whole_blocks.shape[:2]
+    assert np.abs(pixels[:rows, :columns].astype(int) - whole_blocks).mean() < 3
+
+
+def test_jpeg2000_without_coarser_scales_is_none():
+    assert decode_jpeg2000(jpeg2000(PAGE, num_resolutions=1), (300, 420), 1) is None
+    assert decode_jpeg2000(jpeg2000(PAGE, num_resolutions=1), (300, 420), 0) is not None
+
+
+@pytest.mark.parametrize("pixels", [np.dstack([PAGE, PAGE[:, :, :1]]), PAGE[:, :, 0] > 99])
+def test_jpeg2000_with_other_channels_is_none(pixels):
+    pixels = pixels.astype(np.uint16) if pixels.ndim == 2 else pixels
+    assert decode_jpeg2000(jpeg2000(pixels), (300, 420), 1) is None
+
+
 @pytest.mark.parametrize(
     ("stored", "size"),
     [
