@@ -211,12 +211,16 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter",
         choices=[rule.value for rule in PageFilter],
-        default=PageFilter.SIGMA.value,
+        default=DatasetConfig().filter.value,
         help="auto: keep pages with illustrations; sigma: keep pages of strong contrast; none: "
         "keep all (default: %(default)s)",
     )
     parser.add_argument(
-        "--min-sigma", type=float, default=45.0, metavar="S", help="default: %(default)s"
+        "--min-sigma",
+        type=float,
+        default=45.0,
+        metavar="S",
+        help="for --filter sigma (default: %(default)s)",
     )
     parser.add_argument(
         "--min-score",

@@ -115,7 +115,7 @@ class DatasetConfig:
         hide_layers: Names of optional-content layers that are switched off.
     """
 
-    filter: PageFilter = PageFilter.SIGMA
+    filter: PageFilter = PageFilter.AUTO
     min_sigma: float = 45.0
     min_score: float = DEFAULT_MIN_SCORE
     content: Content = Content.PAGES

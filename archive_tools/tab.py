@@ -98,12 +98,17 @@ def _build_options() -> list[gr.components.Component]:
     with gr.Accordion("Options", open=False):
         filter_input = gr.Radio(
             _FILTER_CHOICES,
-            value=PageFilter.SIGMA.value,
+            value=PageFilter.AUTO.value,
             label="Which pages are kept",
             elem_id="filter-input",
         )
         min_sigma_input = gr.Slider(
-            0, 128, value=45, step=1, label="Least sigma of a kept page", elem_id="min-sigma-input"
+            0,
+            128,
+            value=45,
+            step=1,
+            label="Least sigma of a kept page (for Contrast)",
+            elem_id="min-sigma-input",
         )
         content_input = gr.Radio(
             _CONTENT_CHOICES,
@@ -136,7 +141,7 @@ def _build_options() -> list[gr.components.Component]:
 
 def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     files: list[gr.FileData],
-    filter: str = "sigma",
+    filter: str = "auto",
     min_sigma: float = 45,
     content: str = "pages",
     fit: str = "square",

@@ -24,11 +24,11 @@ VARIANTS = ("engine", "engine with gc", "article without gc", "article")
 
 def engine(pdf: Path, pages: int, collect_garbage: bool) -> Iterator[None]:
     """Work on the pages as a worker does."""
-    from archive_tools.config import NO_FINISHING, DatasetConfig
+    from archive_tools.config import NO_FINISHING, DatasetConfig, PageFilter
     from archive_tools.extraction import PageExtractor
     from archive_tools.schema import PageTask
 
-    options = DatasetConfig(finishing=NO_FINISHING, dedupe=False)
+    options = DatasetConfig(filter=PageFilter.SIGMA, finishing=NO_FINISHING, dedupe=False)
     with closing(PageExtractor(options)) as extractor:
         for page_index in range(pages):
             extractor.extract(PageTask(pdf, page_index))

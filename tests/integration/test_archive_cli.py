@@ -22,6 +22,8 @@ from tests import pdf_fixtures
 from tests.commands import REPOSITORY, build_command, run_command
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 
+SIGMA = ("--filter", "sigma")
+
 
 @pytest.fixture
 def scan(tmp_path: Path) -> Path:
@@ -97,7 +99,7 @@ def test_score_of_a_failed_page_has_empty_figures(tmp_path: Path, scan: Path) ->
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(pdf_fixtures.broken_jpeg())
     table = tmp_path / "pages.csv"
-    ended = run_command("archive_tools", "score", broken, scan, "--out", table)
+    ended = run_command("archive_tools", "score", broken, scan, "--out", table, *SIGMA)
     assert (ended.status, ended.stdout) == (1, "")
     first, *others = csv.DictReader(io.StringIO(table.read_text(encoding="utf-8")))
     assert (first["decision"], first["sigma"], first["score"]) == ("failed", "", "")

@@ -1,6 +1,7 @@
 """Pages kept for their illustrations, and the illustrations cut out, on drawn magazine pages."""
 
 import csv
+import inspect
 import io
 import json
 import zipfile
@@ -13,12 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from archive_tools.cli import make_parser
 from archive_tools.config import Content, DatasetConfig, Finishing, Fit, PageFilter, RunOptions
 from archive_tools.extraction import PageExtractor
 from archive_tools.illustrations.finder import LEAST_AREA_SHARE
 from archive_tools.journal import PageDone
 from archive_tools.pipeline import build_dataset
 from archive_tools.schema import PageOutcome, PageTask, Purpose
+from archive_tools.tab import build_dataset as build_on_page
 from examples.magazine_drawing.pages import DrawnPage, PageKind, draw_labelled_page, page_size_px
 from examples.magazine_drawing.pdf import PdfStream, ScanKind, encode_scan
 from tests.commands import run_command
@@ -195,6 +198,13 @@ def test_the_least_area_leaves_the_smaller_picture_out(magazine: Magazine) -> No
     kept = extract(magazine, PageKind.MIXED, min_region_area=between, **options)
     assert len(kept.records) == 1
     assert "1 illustration" in kept.reason
+
+
+def test_the_filter_is_the_default_everywhere() -> None:
+    assert DatasetConfig().filter is PageFilter.AUTO
+    options = make_parser().parse_args(["build", "x.pdf", "--out", "x.zip"])
+    assert options.filter == PageFilter.AUTO
+    assert inspect.signature(build_on_page).parameters["filter"].default == PageFilter.AUTO
 
 
 def test_the_default_least_area_is_that_of_the_finder() -> None:

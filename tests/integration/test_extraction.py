@@ -16,12 +16,12 @@ from tests import pdf_fixtures
 
 @pytest.fixture
 def extract(tmp_path):
-    """Extract one page of a fixture with the given options."""
+    """Extract one page of a fixture with the given options, by the sigma rule if none is given."""
 
     def run(content, page_index=0, **options):
         path = tmp_path / "scan.pdf"
         path.write_bytes(content)
-        extractor = PageExtractor(DatasetConfig(**options))
+        extractor = PageExtractor(DatasetConfig(**{"filter": PageFilter.SIGMA, **options}))
         try:
             return extractor.extract(PageTask(path, page_index))
         finally:
@@ -74,7 +74,7 @@ def test_pages_of_several_files_come_out_as_each_alone(tmp_path, extract):
     first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
     first.write_bytes(pdf_fixtures.colour_jpeg(pages=2))
     second.write_bytes(pdf_fixtures.grey_jpeg())
-    extractor = PageExtractor(DatasetConfig())
+    extractor = PageExtractor(DatasetConfig(filter=PageFilter.SIGMA))
     tasks = [PageTask(first, 0), PageTask(second, 0), PageTask(first, 1)]
     results = [extractor.extract(task) for task in tasks]
     extractor.close()
@@ -89,7 +89,7 @@ def test_a_page_that_does_not_exist_is_a_page_error(extract):
 def test_the_extractor_goes_on_after_a_page_error(tmp_path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(pdf_fixtures.colour_jpeg())
-    extractor = PageExtractor(DatasetConfig())
+    extractor = PageExtractor(DatasetConfig(filter=PageFilter.SIGMA))
     with pytest.raises(PageError):
         extractor.extract(PageTask(path, 7))
     assert extractor.extract(PageTask(path, 0)).outcome is PageOutcome.KEPT

@@ -25,6 +25,7 @@ from archive_tools.view_chooser import ViewChooser
 from tests import pdf_fixtures, pdf_writer
 from tests.pdf_writer import PageSpec, PdfWriter, Stream
 
+BY_SIGMA = DatasetConfig(filter=PageFilter.SIGMA)
 SMALL_PT = (298.0, 420.0)  # A6
 SMALL_300_DPI = (1242, 1750)
 
@@ -190,7 +191,7 @@ def test_a_view_that_shows_something_else_is_not_trusted(tmp_path):
 def test_a_damaged_scan_is_rendered_or_refused_but_not_invented(tmp_path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(pdf_fixtures.jpeg_without_end_marker())
-    with closing(PageExtractor(DatasetConfig())) as extractor:
+    with closing(PageExtractor(BY_SIGMA)) as extractor:
         result = extractor.extract(PageTask(path, 0))
     assert result.outcome is PageOutcome.KEPT
 
@@ -243,7 +244,7 @@ def test_decisions_are_those_of_the_articles_full_render(tmp_path, coding, dpi):
     path.write_bytes(many_contrasts(coding, dpi))
     expected = list(article_sigmas(path))
     assert min(expected) < 45 < max(expected)
-    with closing(PageExtractor(DatasetConfig())) as extractor:
+    with closing(PageExtractor(BY_SIGMA)) as extractor:
         results = [extractor.extract(PageTask(path, index)) for index in range(len(expected))]
     for result, sigma in zip(results, expected, strict=True):
         assert (result.outcome is PageOutcome.KEPT) == (sigma > 45)
@@ -257,7 +258,7 @@ def test_decisions_on_real_scans_are_those_of_the_articles_full_render(tmp_path,
     path = tmp_path / "scans.pdf"
     path.write_bytes(wrap_scans(shared_data / "scans", 60))
     expected = list(article_sigmas(path))
-    with closing(PageExtractor(DatasetConfig())) as extractor:
+    with closing(PageExtractor(BY_SIGMA)) as extractor:
         results = [extractor.extract(PageTask(path, index)) for index in range(len(expected))]
     kept = [result.sigma is not None and result.sigma > 45 for result in results]
     assert kept == [sigma > 45 for sigma in expected]

@@ -25,7 +25,7 @@ from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 from tests.worker_processes import list_workers
 
 # The drawn pages are copies of each other in grey, in black and white and in colour.
-BY_SIGMA = DatasetConfig(dedupe=False)
+BY_SIGMA = DatasetConfig(filter=PageFilter.SIGMA, dedupe=False)
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE, dedupe=False)
 TWO = RunOptions(workers=2)
 # Python, MuPDF and OpenCV come and go a little; a page at 144 dpi that stayed would be 3 MB.

@@ -30,6 +30,7 @@ from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 from tests.sample_files import write_bad_pdf
 from tests.worker_processes import list_workers
 
+BY_SIGMA = DatasetConfig(filter=PageFilter.SIGMA)
 KEEP_ALL = DatasetConfig(filter=PageFilter.NONE)
 PATIENT = WorkerLimits(page_time_s=300, page_memory_mb=ENDLESS_MEMORY_MB)
 # Far above what an honest page needs, on a loaded machine as well.
@@ -126,9 +127,9 @@ def test_what_is_cut_off_is_told_in_plain_words(tmp_path: Path) -> None:
 
 
 def test_processes_and_serial_give_the_same_in_the_same_order(scans: Path) -> None:
-    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as processes:
+    with ProcessExecutor(BY_SIGMA, PATIENT, 2) as processes:
         parallel = list(map_pages(processes, iter_tasks(scans, 8)))
-    with SerialExecutor(DatasetConfig()) as serial:
+    with SerialExecutor(BY_SIGMA) as serial:
         assert parallel == list(map_pages(serial, iter_tasks(scans, 8)))
     assert [result.page_index for result in parallel] == list(range(8))
     assert {result.outcome for result in parallel} == {PageOutcome.KEPT}
@@ -142,7 +143,7 @@ def test_tasks_are_taken_only_a_few_ahead(scans: Path) -> None:
         for taken in range(1, 100):
             yield PageTask(scans, taken % 8)
 
-    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
+    with ProcessExecutor(BY_SIGMA, PATIENT, 2) as executor:
         for given, _ in enumerate(map_pages(executor, count_tasks()), start=1):
             assert taken - given <= executor.in_flight_limit
             if given == 20:
@@ -171,7 +172,7 @@ def test_a_slow_page_holds_up_only_what_waits_in_its_pipe(endless: Path) -> None
 
 def test_slow_consumer_is_no_fault_of_the_pages(scans: Path) -> None:
     limits = WorkerLimits(page_time_s=2)
-    with ProcessExecutor(DatasetConfig(), limits, 2) as executor:
+    with ProcessExecutor(BY_SIGMA, limits, 2) as executor:
         results = map_pages(executor, iter_tasks(scans, 5))
         first = next(results)
         time.sleep(3)
@@ -179,7 +180,7 @@ def test_slow_consumer_is_no_fault_of_the_pages(scans: Path) -> None:
 
 
 def test_page_is_tried_again_when_its_worker_is_killed(scans: Path) -> None:
-    with ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor:
+    with ProcessExecutor(BY_SIGMA, PATIENT, 2) as executor:
         results = map_pages(executor, iter_tasks(scans, 8))
         outcomes = [next(results).outcome]
         for child in list_workers():
@@ -234,7 +235,7 @@ def test_page_that_wants_too_much_memory_costs_only_itself(scans: Path, tmp_path
 
 
 def test_probe_hashes_the_file(scans: Path) -> None:
-    with open_executor(DatasetConfig(), RunOptions(workers=1)) as executor:
+    with open_executor(BY_SIGMA, RunOptions(workers=1)) as executor:
         found = probe(executor, scans)
     assert found.failure is None
     assert found.page_count == 8
@@ -245,7 +246,7 @@ def test_probe_hashes_the_file(scans: Path) -> None:
 def test_probe_says_what_is_wrong(workers: int, tmp_path: Path) -> None:
     page = tmp_path / "page.pdf"
     page.write_bytes(pdf_fixtures.html_named_pdf())
-    with open_executor(DatasetConfig(), RunOptions(workers=workers)) as executor:
+    with open_executor(BY_SIGMA, RunOptions(workers=workers)) as executor:
         failure = probe(executor, page).failure
         gone = probe_missing(executor, tmp_path / "gone.pdf").failure
     assert failure is not None
@@ -288,7 +289,7 @@ def test_worker_that_cannot_start_is_an_error_and_no_endless_loop(
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with (
         pytest.raises(WorkerStartError, match="exit status 1"),
-        ProcessExecutor(DatasetConfig(), PATIENT, 2) as executor,
+        ProcessExecutor(BY_SIGMA, PATIENT, 2) as executor,
     ):
         list(map_pages(executor, iter_tasks(scans, 2)))
 
@@ -303,7 +304,7 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_missing_interpreter_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/no-such-program")
     with pytest.raises(WorkerStartError, match="No such file"):
-        ProcessExecutor(DatasetConfig(), PATIENT, 2)
+        ProcessExecutor(BY_SIGMA, PATIENT, 2)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +329,7 @@ from archive_tools.workers import ProcessExecutor
 
 def work():
     limits = WorkerLimits(float(sys.argv[3]), 16_000)
-    executor = ProcessExecutor(DatasetConfig(), limits, 1)
+    executor = ProcessExecutor(BY_SIGMA, limits, 1)
     first = executor.submit(PageTask(Path(sys.argv[1]), 0))
     executor.wait_for(first, 120)
     executor.submit(PageTask(Path(sys.argv[1]), 1))
