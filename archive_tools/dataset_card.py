@@ -55,7 +55,7 @@ dataset = load_dataset("path/to/this/folder", split="train")
 """
 _NOTHING_TO_USE = """\
 **No page was kept, so there is no image to load or to train with.** `manifest/pages.csv` says why
-each page was left out. Build it again with `--filter none` to keep every page.
+each page was left out. Build it again with a lower `--min-score`, or with `--filter none`.
 """
 
 _CONFIGS = """\

@@ -5,8 +5,8 @@ from typing import Any, TextIO
 from archive_tools.schema import RunReport, SourceFailure
 
 _NOTHING_KEPT = (
-    "No page was kept, so it holds no image. Lower --min-size, or keep every page with "
-    "--filter none; manifest/pages.csv says why each page was left out."
+    "No page was kept, so it holds no image. Lower --min-score or --min-size, or keep every page "
+    "with --filter none; manifest/pages.csv says why each page was left out."
 )
 
 
