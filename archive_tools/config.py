@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from archive_tools.errors import InvalidOptionError
@@ -244,12 +245,15 @@ class RunOptions:
         limits: What one page may cost.
         keep_partial: Keep the partial file and its journal when the run is stopped, so that it
             can be resumed; otherwise nothing is left behind.
+        scores: What a preview recorded of the same pages; those that it knows to be dropped are
+            not looked at again.
     """
 
     workers: int | None = None
     resume: bool = False
     limits: WorkerLimits = WorkerLimits()
     keep_partial: bool = False
+    scores: Path | None = None
 
     def __post_init__(self) -> None:
         """Check the values.

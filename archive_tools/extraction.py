@@ -7,12 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from archive_tools import page_filter
-from archive_tools.config import DatasetConfig, WorkerLimits
+from archive_tools.config import Content, DatasetConfig, WorkerLimits
 from archive_tools.page_judgement import PageJudgement, judge_regions, judge_view
 from archive_tools.page_pictures import Made, PageAtHand, make_pictures, zoom_for_page
-from archive_tools.picture import Rejection
+from archive_tools.page_preview import (
+    judge_for_any_threshold,
+    preview_page,
+    show_before,
+    shrink_record,
+)
+from archive_tools.page_views import PageView
+from archive_tools.picture import Rejection, foresee_rejection
 from archive_tools.process_settings import settle_page_process
-from archive_tools.reader import open_document
+from archive_tools.reader import PdfPage, open_document
 from archive_tools.schema import PageOutcome, PageResult, PageTask, Purpose, Record
 from archive_tools.second_renderer import SecondRenderer
 from archive_tools.view_chooser import ViewChooser
@@ -54,21 +61,37 @@ class PageExtractor:
         chooser = self._chooser_at(task.path)
         with chooser.document.open_page(task.page_index) as page:
             view = chooser.choose(page, zoom_for_page(page, self._config))
+            if task.purpose in (Purpose.JUDGE, Purpose.PREVIEW):
+                return self._judge_only(task, page, view)
             judged = judge_view(view, self._config)
-            if task.purpose is Purpose.JUDGE:
-                return _result(task, page.reference_size, judged)
             judged = judge_regions(judged, view, self._config)
             if not judged.decision.keep:
                 return _result(task, page.reference_size, judged)
             made = make_pictures(
                 PageAtHand(page, view, chooser), judged, self._config, task.purpose
             )
-            return _result(task, page.reference_size, *_without_rejections(judged, made))
+            result = _result(task, page.reference_size, *_without_rejections(judged, made))
+            return _in_small(result, view) if task.purpose is Purpose.SHOW else result
 
     def close(self) -> None:
         """Close the document that is still open."""
         self._open_files.close()
         self._path = self._chooser = None
+
+    def _judge_only(self, task: PageTask, page: PdfPage, view: PageView) -> PageResult:
+        """Decide about a page without making its pictures."""
+        config = self._config
+        judged = judge_regions(judge_for_any_threshold(view, config), view, config)
+        is_previewed = task.purpose is Purpose.PREVIEW
+        rejection = ""
+        if config.content is Content.PAGES and (is_previewed or judged.decision.keep):
+            foreseen = foresee_rejection(view.show(zoom_for_page(page, config)), config)
+            rejection = foreseen.reason if foreseen else ""
+        result = _result(task, page.reference_size, _reject(judged, rejection))
+        if not is_previewed:
+            return result
+        preview = preview_page(view, judged, config)
+        return replace(result, preview=replace(preview, rejection=rejection or preview.rejection))
 
     def _chooser_at(self, path: Path) -> ViewChooser:
         """Return the views of the open document, opening it when it is not the current one."""
@@ -109,6 +132,19 @@ def _without_rejections(
         reason = f"{judged.decision.reason}; {len(rejections)} of {len(made)} left out: {reason}"
     decision = replace(judged.decision, keep=bool(records), reason=reason)
     return replace(judged, decision=decision), records
+
+
+def _reject(judged: PageJudgement, rejection: str) -> PageJudgement:
+    """Drop a page that the filter keeps but that gives no picture."""
+    if not rejection or not judged.decision.keep:
+        return judged
+    return replace(judged, decision=replace(judged.decision, keep=False, reason=rejection))
+
+
+def _in_small(result: PageResult, view: PageView) -> PageResult:
+    """Return a page with small pictures, and beside them as it was scanned."""
+    records = tuple(map(shrink_record, result.records))
+    return replace(result, records=records, preview=show_before(view))
 
 
 def _result(

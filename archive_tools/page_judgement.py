@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from archive_tools import page_filter
 from archive_tools.config import Content, DatasetConfig, PageFilter
+from archive_tools.decisions import decide_by_coverage
 from archive_tools.illustrations import PageVerdict, judge_page
 from archive_tools.page_views import PageView
 from archive_tools.reader import REFERENCE_ZOOM
@@ -78,8 +79,13 @@ def judge_regions(judged: PageJudgement, view: PageView, config: DatasetConfig) 
     findings = judged.findings or find_on(view, config)
     if findings.verdict.illustrations:
         return replace(judged, findings=findings)
-    reason = f"no illustration of at least {100 * config.min_region_area:g} % of the page"
-    return replace(judged, decision=replace(judged.decision, keep=False, reason=reason))
+    decision = replace(judged.decision, keep=False, reason=reason_without_region(config))
+    return replace(judged, decision=decision)
+
+
+def reason_without_region(config: DatasetConfig) -> str:
+    """Return why a page without any illustration to cut out is dropped."""
+    return f"no illustration of at least {100 * config.min_region_area:g} % of the page"
 
 
 def decide_by_verdict(verdict: PageVerdict, min_score: float) -> Decision:
@@ -89,10 +95,7 @@ def decide_by_verdict(verdict: PageVerdict, min_score: float) -> Decision:
         verdict: What the page shows.
         min_score: The share of the page that they must cover; reaching it is enough.
     """
-    keep = verdict.score >= min_score
-    is_meagre = verdict.illustrations and not keep
-    reason = f"{verdict.reason}; less than {100 * min_score:g} %" if is_meagre else ""
-    return Decision(keep=keep, score=verdict.score, reason=reason or verdict.reason)
+    return decide_by_coverage(verdict.score, verdict.reason, min_score)
 
 
 def find_on(view: PageView, config: DatasetConfig) -> Findings:

@@ -55,7 +55,7 @@ def make_pictures(
         The picture of the page, or one of each illustration from top to bottom; in place of each
         that came to nothing, why.
     """
-    is_encoded = purpose is Purpose.BUILD
+    is_encoded = purpose is not Purpose.MEASURE
     if config.content is Content.REGIONS and judged.findings is not None:
         made = _cut_regions(at_hand, judged.findings, config, is_encoded)
     else:

@@ -1,7 +1,7 @@
 """One picture of the dataset: cleaned, fitted, toned, measured and encoded; pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,18 @@ def make_record(
         flags=quality.flag(sharpness) if config.finishing.is_on else "",
         extension=config.image_format.value,
     )
+
+
+def foresee_rejection(pixels: Pixels, config: DatasetConfig) -> Rejection | None:
+    """Say why a page would give no picture, without making one.
+
+    Args:
+        pixels: uint8 RGB (H, W, 3) or grey (H, W).
+        config: Options of the run.
+    """
+    # The steps that only change how it looks are left out.
+    trim = replace(config.finishing, deskew=False, neutral_paper=False, descreen=False)
+    return _reject(finish(pixels, trim).grey, config)
 
 
 def _reject(grey: Pixels, config: DatasetConfig) -> Rejection | None:

@@ -23,6 +23,7 @@ from archive_tools.schema import (
     Source,
     SourceFailure,
 )
+from archive_tools.score_record import open_recorded
 from archive_tools.selection import Place, Selection, Survey
 from archive_tools.source import Planned, SourceFeed, plan_sources
 from archive_tools.workers import Executor, open_executor
@@ -61,6 +62,7 @@ def build_dataset(
         _discarding_on_failure(writer, keep_partial=run.keep_partial),
         open_executor(config, run) as executor,
         SourceFeed(planned, _work_folder(out)) as feed,
+        open_recorded(run.scores, config) as known,
     ):
         tally = Tally(planned, writer.resume_point.pages)
         worse = None
@@ -68,7 +70,7 @@ def build_dataset(
             worse = yield from _survey(planned, executor, out, tally)
         selection = Selection(config, len(planned), worse)
         selection.recall(writer.iter_recorded())
-        for met in Schedule(feed, executor, writer.resume_point):
+        for met in Schedule(feed, executor, writer.resume_point, known=known):
             if met is not None:
                 step = _select(selection, met)
                 _write(writer, step)

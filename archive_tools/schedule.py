@@ -17,6 +17,7 @@ from archive_tools.schema import (
     Source,
     SourceFailure,
 )
+from archive_tools.score_record import KnownPages
 from archive_tools.source import SourceFeed
 from archive_tools.worker_process import Ticket
 from archive_tools.workers import Executor
@@ -60,6 +61,7 @@ class Schedule:
         executor: Executor,
         resume_point: ResumePoint | None = None,
         purpose: Purpose = Purpose.BUILD,
+        known: KnownPages | None = None,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -68,7 +70,9 @@ class Schedule:
             executor: Where files are probed and pages worked on.
             resume_point: How far a stopped run came; those pages are left out.
             purpose: How far pages are worked on.
+            known: Pages that need not be looked at.
         """
+        self._known = known
         self._feed = feed
         self._executor = executor
         self._resume_point = resume_point or ResumePoint()
@@ -125,7 +129,9 @@ class Schedule:
             self._feed.release(file.path)
         for page_index in range(first_page, source.page_count):
             task = PageTask(source.path, page_index, self._purpose)
-            yield _PageAhead(source, self._executor.submit(task))
+            result = self._known.find(source, page_index) if self._known else None
+            ticket = self._executor.submit(task) if result is None else Ticket(task, result)
+            yield _PageAhead(source, ticket)
 
     def _first_page(self, page_count: int) -> int:
         """Return the index of the current file's first page that is still to be done."""

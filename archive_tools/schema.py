@@ -74,6 +74,8 @@ class Purpose(StrEnum):
     """How far a page is worked on."""
 
     JUDGE = "judge"  # only decide: a kept page comes back without its pictures
+    PREVIEW = "preview"  # decide, and show the page in small
+    SHOW = "show"  # its pictures come back in small, beside the page as it was scanned
     MEASURE = "measure"  # its pictures come back measured, but not encoded
     BUILD = "build"
 
@@ -143,6 +145,27 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePreview:
+    """A page in small.
+
+    Attributes:
+        jpeg: The encoded picture.
+        width: Its width in pixels.
+        height: Its height in pixels.
+        found: What was found on the page, in words that hold for any threshold.
+        boxes: Its illustrations, x0, y0, x1, y1 as shares of the page's width and height.
+        rejection: Why it gives no picture at any threshold; empty where it may give one.
+    """
+
+    jpeg: bytes
+    width: int
+    height: int
+    found: str = ""
+    boxes: tuple[tuple[float, float, float, float], ...] = ()
+    rejection: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PageResult:
     """The whole outcome of one page.
 
@@ -157,6 +180,7 @@ class PageResult:
         score: The filter's score, None when it failed early.
         reason: Why it was kept, dropped or failed, in a few words.
         records: The images that it gives; empty unless kept.
+        preview: The page in small, where that was asked for.
     """
 
     page_index: int
@@ -167,6 +191,7 @@ class PageResult:
     score: float | None
     reason: str
     records: tuple[Record, ...] = ()
+    preview: PagePreview | None = None
 
     @property
     def page_number(self) -> int:
