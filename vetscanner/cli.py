@@ -96,7 +96,7 @@ def run_train(options: argparse.Namespace) -> int:
     from vetscanner.training.train import train_model
 
     print(f"Training on {options.data_dir} ...", file=sys.stderr)
-    train_model(options.data_dir, options.out, options.seed)
+    train_model(options.data_dir, options.out, options.recipe, options.seed, options.work_dir)
     print(options.out)
     return DONE
 
@@ -107,11 +107,15 @@ def run_evaluate(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
-    from vetscanner.training.evaluate import evaluate_folder
+    from vetscanner.training.evaluate import cross_validate_folder, evaluate_folder
 
     print(f"Measuring on {options.data_dir} ...", file=sys.stderr)
     spec = resolve_spec(options.model)
-    figures = evaluate_folder(options.data_dir, spec, options.cross_validate)
+    figures = (
+        cross_validate_folder(options.data_dir, spec, options.recipe, options.work_dir)
+        if options.cross_validate
+        else evaluate_folder(options.data_dir, spec)
+    )
     print(_to_json(figures) if options.json else "\n".join(_figure_lines(figures)))
     return DONE
 
@@ -197,6 +201,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="MODEL_DIR", help="folder for the trained model"
     )
+    _add_recipe(parser)
     parser.add_argument("--seed", type=int, default=0, help="same seed, same model (default: 0)")
 
 
@@ -208,6 +213,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="train and measure by turns on groups of the same folder",
     )
+    _add_recipe(parser)
     _add_model(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
@@ -215,6 +221,23 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 def _add_data_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data_dir", type=Path, metavar="DATA_DIR", help="folder with labels.csv and the photos"
+    )
+
+
+def _add_recipe(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--recipe",
+        default="head",
+        choices=["head", "fine-tune"],
+        help="how a model is trained (default: %(default)s, which made the bundled one)",
+    )
+    parser.add_argument(
+        "--work-dir",
+        type=Path,
+        default=Path("build/training"),
+        metavar="DIR",
+        help="where fine-tuning keeps finished parts, so that a stopped one goes on "
+        "(default: %(default)s)",
     )
 
 

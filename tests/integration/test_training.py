@@ -1,6 +1,5 @@
 """Training on drawn photos: the recipe runs, the folder loads, the figures come out."""
 
-import csv
 import json
 import sys
 from pathlib import Path
@@ -11,13 +10,13 @@ import pytest
 import torch
 from PIL import Image
 
+from tests.drawn_photos import draw_sign_photo, write_labelled_folder
 from vetscanner.classifier import open_classifier
 from vetscanner.errors import ModelLoadError
 from vetscanner.model_specs import read_spec
-from vetscanner.schema import SignClass
 from vetscanner.training.augment import to_square
 from vetscanner.training.backbone import build_imagenet_model, rename_weight
-from vetscanner.training.evaluate import evaluate_folder
+from vetscanner.training.evaluate import cross_validate_folder, evaluate_folder
 from vetscanner.training.features import embed, iter_views, to_pixel_values
 from vetscanner.training.labels import SIGNS, read_labels
 from vetscanner.training.metrics import THRESHOLD_FIGURES
@@ -27,30 +26,9 @@ PHOTOS_PER_SIGN = 6
 GRADIO_PHOTOS = Path(gradio.__file__).parent / "media_assets" / "images"
 
 
-def draw_sign_photo(sign: SignClass, seed: int) -> Image.Image:
-    """Draw stripes whose direction, pitch and colour tell the sign."""
-    rng = np.random.default_rng((SIGNS.index(sign), seed))
-    ys, xs = np.mgrid[0:120, 0:160]
-    kind = SIGNS.index(sign)
-    wave = np.sin((xs * (kind % 3) + ys * (kind % 2 + 1)) / (2 + kind) + rng.uniform(0, 6))
-    tint = np.array([kind * 36, 255 - kind * 36, (kind * 90) % 256])
-    pixels = (wave[..., None] * 0.5 + 0.5) * tint + rng.normal(0, 8, (120, 160, 3))
-    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
-
-
 @pytest.fixture(scope="module")
 def drawn_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("labelled")
-    with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as table:
-        writer = csv.writer(table)
-        writer.writerow(["file", "label", "group", "source", "quality", "licence"])
-        for sign in SIGNS:
-            for number in range(PHOTOS_PER_SIGN):
-                name = f"{sign}_{number}.png"
-                draw_sign_photo(sign, number).save(folder / name)
-                quality = "weak" if number == 0 else "keep"
-                writer.writerow([name, sign, f"{sign}-{number}", "drawn", quality, "CC0-1.0"])
-    return folder
+    return write_labelled_folder(tmp_path_factory.mktemp("labelled"), PHOTOS_PER_SIGN)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +72,7 @@ def test_trained_folder_is_complete_and_loads(trained_folder: Path) -> None:
 
 
 def test_evaluation_counts_every_row(drawn_folder: Path, trained_folder: Path) -> None:
-    figures = evaluate_folder(drawn_folder, read_spec(trained_folder), cross_validate=False)
+    figures = evaluate_folder(drawn_folder, read_spec(trained_folder))
     assert figures["n"] == PHOTOS_PER_SIGN * len(SIGNS)
     assert figures["accuracy"] > 0.9
     assert figures["per_source"] == {"drawn": {"n": 42, "accuracy": figures["accuracy"]}}
@@ -104,7 +82,8 @@ def test_evaluation_counts_every_row(drawn_folder: Path, trained_folder: Path) -
 def test_cross_validation_reports_folds_and_the_card_agrees(
     drawn_folder: Path, trained_folder: Path
 ) -> None:
-    figures = evaluate_folder(drawn_folder, read_spec(trained_folder), cross_validate=True)
+    spec = read_spec(trained_folder)
+    figures = cross_validate_folder(drawn_folder, spec, "head", trained_folder)
     assert set(figures["nested"]) == set(THRESHOLD_FIGURES)
     assert sum(fold["n"] for fold in figures["folds"]) == figures["n"] == 42
     card = (trained_folder / "README.md").read_text(encoding="utf-8")

