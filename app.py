@@ -12,6 +12,7 @@ import gradio as gr
 
 from archive_tools.tab import build_archive_tab
 from vetscanner.guide_html import GUIDE_CSS
+from vetscanner.heap import bound_heap
 from vetscanner.report_html import REPORT_CSS
 from vetscanner.tab import build_vet_tab
 
@@ -24,6 +25,9 @@ DELETE_CACHE_S = (3600, 86400)
 # Waiting requests of both tabs together; each holds no more than the names of its uploads. ZeroGPU
 # would make it 1 if it were left unset.
 MAX_QUEUE = 128
+# Visitors whose state of the page Gradio keeps, 0.1 MB each and for ever: its own default of 10,000
+# would be a gigabyte. Whoever is evicted meets a page as freshly opened. Never fewer than may wait.
+MAX_SESSIONS = MAX_QUEUE
 
 PAGE_CSS = """
 .gradio-container { max-width: 1100px !important; margin: auto; }
@@ -54,11 +58,13 @@ def build_demo() -> gr.Blocks:
 demo = build_demo()
 
 if __name__ == "__main__":
+    bound_heap()
     demo.launch(
         # System fonts: the page needs no other server.
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
         css=PAGE_CSS + REPORT_CSS + GUIDE_CSS,
         max_file_size=MAX_UPLOAD,
+        state_session_capacity=MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.
         show_error=False,
         mcp_server=importlib.util.find_spec("mcp") is not None,

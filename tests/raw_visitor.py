@@ -22,9 +22,10 @@ class RawVisitor:
             headers: Sent with every request.
         """
         self._client = httpx.Client(base_url=url, headers=dict(headers or {}), timeout=LIMIT_S)
-        self._session = uuid.uuid4().hex
+        self._endpoints: dict[str, int] = {}
         self._stream: httpx.Response | None = None
         self.messages: list[dict[str, Any]] = []
+        self.start_session()
 
     def __enter__(self) -> "RawVisitor":
         """Return the visitor itself."""
@@ -33,6 +34,10 @@ class RawVisitor:
     def __exit__(self, *_: object) -> None:
         """Leave."""
         self.close()
+
+    def start_session(self) -> None:
+        """Go on as another visitor, over the same connection."""
+        self._session = uuid.uuid4().hex
 
     def upload(self, path: Path) -> dict[str, Any]:
         """Send a file and return what stands for it in a request."""
@@ -43,8 +48,10 @@ class RawVisitor:
 
     def ask(self, api_name: str, *inputs: object) -> None:
         """Join the queue of an endpoint and listen."""
-        endpoints = self._client.get("/config").raise_for_status().json()["dependencies"]
-        (number,) = (entry["id"] for entry in endpoints if entry["api_name"] == api_name)
+        if not self._endpoints:
+            listed = self._client.get("/config").raise_for_status().json()["dependencies"]
+            self._endpoints = {entry["api_name"]: entry["id"] for entry in listed}
+        number = self._endpoints[api_name]
         request = {"data": list(inputs), "fn_index": number, "session_hash": self._session}
         self._client.post("/gradio_api/queue/join", json=request).raise_for_status()
         listening = self._client.build_request(

@@ -4,7 +4,6 @@ Both are imported inside functions, so that importing this module costs nothing 
 import `spaces` first. No model outlives its `with` block.
 """
 
-import ctypes
 import gc
 import os
 import threading
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vetscanner.errors import InferenceError, ModelLoadError
+from vetscanner.heap import trim_heap
 from vetscanner.model_specs import ModelSpec
 from vetscanner.schema import Classification, Device, Prediction, SignClass
 
@@ -319,14 +319,7 @@ def _unload(classifier: Classifier, device: TorchDevice) -> None:
         import torch
 
         torch.cuda.empty_cache()
-    _trim_heap()
-
-
-def _trim_heap() -> None:
-    """Return freed pages to the system; only glibc keeps them otherwise."""
-    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    trim_heap()
 
 
 def _sign_columns(
