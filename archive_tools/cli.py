@@ -1,4 +1,4 @@
-"""Command line: build a dataset, score pages, evaluate the filters.
+"""Command line: build a dataset, score pages, evaluate the filters, clean up after killed runs.
 
 Progress goes to standard error, results to standard output. Exit status: 0 done, 1 done with
 recorded failures, 2 nothing usable or wrong usage, 130 stopped by Ctrl-C.
@@ -6,10 +6,11 @@ recorded failures, 2 nothing usable or wrong usage, 130 stopped by Ctrl-C.
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from archive_tools.config import (
     WorkerLimits,
 )
 from archive_tools.errors import ArchiveToolsError
+from archive_tools.file_kinds import clean_name
 from archive_tools.hub import check_hub, push_dataset
+from archive_tools.leftovers import KEPT_DAYS, remove_leftovers
 from archive_tools.picture_options import add_picture_options, read_picture_options
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
@@ -29,7 +32,7 @@ from archive_tools.report_text import flatten, print_failures, summarise
 from archive_tools.schedule import PageDone
 from archive_tools.schema import RunReport, RunStatus
 from archive_tools.score_table import open_score_table
-from archive_tools.source import plan_sources
+from archive_tools.source_plan import plan_sources
 from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
@@ -75,12 +78,13 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="python -m archive_tools",
-        description="Turn scanned PDFs into an image dataset for LoRA training.",
+        description="Turn scanned pages into an image dataset for LoRA training.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_build(commands.add_parser("build", help="build a dataset from PDFs"))
+    _add_build(commands.add_parser("build", help="build a dataset from PDFs, images and books"))
     _add_score(commands.add_parser("score", help="say of every page what the filter thinks of it"))
     _add_evaluate(commands.add_parser("evaluate", help="measure the filters on labelled pages"))
+    _add_clean(commands.add_parser("clean", help="remove what killed runs have left in a folder"))
     return parser
 
 
@@ -93,6 +97,7 @@ def run_build(options: argparse.Namespace) -> int:
     run = RunOptions(options.workers, options.resume, _limits(options), keep_partial=True)
     if options.push_to_hub:
         check_hub(options.push_to_hub)
+    _remove_expired(options.out)
     sources = [Path(source) for source in options.sources]
     steps = build_dataset(sources, options.out, _config(options), run)
     report: RunReport | None = None
@@ -152,6 +157,50 @@ def run_evaluate(options: argparse.Namespace) -> int:
     return DONE
 
 
+def run_clean(options: argparse.Namespace) -> int:
+    """Remove what killed runs have left, and name it.
+
+    Returns:
+        The exit status.
+    """
+    count = 0
+    for leftover in remove_leftovers(options.folder, options.older_than):
+        count += 1
+        print(f"{clean_name(leftover.out.name)}: {leftover.size_bytes / 1e6:.1f} MB removed")
+    print(f"{count} unfinished datasets removed." if count else "There was nothing to remove.")
+    return DONE
+
+
+def _remove_expired(out: Path) -> None:
+    """Remove what has waited too long to be resumed beside a dataset, and say so."""
+    with suppress(OSError):  # a folder that cannot be listed is the run's own business
+        for leftover in remove_leftovers(out.parent, keep=out):
+            name, days = clean_name(leftover.out.name), f"{KEPT_DAYS} days"
+            print(f"Removed what a killed run left of {name} over {days} ago.", file=sys.stderr)
+
+
+def _add_clean(parser: argparse.ArgumentParser) -> None:
+    """Describe `clean`."""
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where datasets are made")
+    parser.add_argument(
+        "--older-than",
+        type=_days,
+        default=KEPT_DAYS,
+        metavar="DAYS",
+        help="leave what has changed since (default: %(default)s; 0 removes all but what a run is "
+        "at work on)",
+    )
+    parser.set_defaults(command=run_clean, when_stopped="Stopped.")
+
+
+def _days(text: str) -> float:
+    """Return a number of days, which is not negative."""
+    days = float(text)
+    if not 0 <= days < math.inf:
+        raise argparse.ArgumentTypeError("give a number of days, 0 or more")
+    return days
+
+
 def _add_build(parser: argparse.ArgumentParser) -> None:
     """Describe `build`."""
     parser.add_argument("--out", type=Path, required=True, help="the dataset")
@@ -206,7 +255,11 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     """Describe what `build` and `score` share: sources, filter and limits."""
     limits = WorkerLimits()
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="PDF, folder, glob, or ZIP file of PDFs"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="PDF, image, TIFF, CBZ, EPUB or XPS file; a folder, glob or ZIP file of these. The "
+        "images of one folder are the pages of one document.",
     )
     parser.add_argument(
         "--filter",

@@ -1,13 +1,11 @@
 """Everything that happens to one page: look, decide, and if it is kept, fit and encode."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from archive_tools import page_filter
 from archive_tools.config import Content, DatasetConfig, WorkerLimits
+from archive_tools.open_documents import OpenDocument, OpenPage, open_any_document
 from archive_tools.page_judgement import PageJudgement, judge_regions, judge_view
 from archive_tools.page_pictures import Made, PageAtHand, make_pictures, zoom_for_page
 from archive_tools.page_preview import (
@@ -19,10 +17,7 @@ from archive_tools.page_preview import (
 from archive_tools.page_views import PageView
 from archive_tools.picture import Rejection, foresee_rejection
 from archive_tools.process_settings import settle_page_process
-from archive_tools.reader import PdfPage, open_document
 from archive_tools.schema import PageOutcome, PageResult, PageTask, Purpose, Record
-from archive_tools.second_renderer import SecondRenderer
-from archive_tools.view_chooser import ViewChooser
 
 # The first page of a document pays for up to three checks; they must leave it its own time.
 _CHECK_SHARE_OF_PAGE_TIME = 0.2
@@ -43,7 +38,7 @@ class PageExtractor:
         self._limits = limits or WorkerLimits()
         self._open_files = ExitStack()
         self._path: Path | None = None
-        self._chooser: ViewChooser | None = None
+        self._document: OpenDocument | None = None
 
     def extract(self, task: PageTask) -> PageResult:
         """Work on one page.
@@ -58,27 +53,24 @@ class PageExtractor:
             SourceError: The file cannot be opened (any more).
             PageError: The page cannot be rendered.
         """
-        chooser = self._chooser_at(task.path)
-        with chooser.document.open_page(task.page_index) as page:
-            view = chooser.choose(page, zoom_for_page(page, self._config))
+        with self._document_at(task.path).open_page(task.page_index) as page:
+            view = page.choose_view(zoom_for_page(page, self._config))
             if task.purpose in (Purpose.JUDGE, Purpose.PREVIEW):
                 return self._judge_only(task, page, view)
             judged = judge_view(view, self._config)
             judged = judge_regions(judged, view, self._config)
             if not judged.decision.keep:
                 return _result(task, page.reference_size, judged)
-            made = make_pictures(
-                PageAtHand(page, view, chooser), judged, self._config, task.purpose
-            )
+            made = make_pictures(PageAtHand(page, view), judged, self._config, task.purpose)
             result = _result(task, page.reference_size, *_without_rejections(judged, made))
             return _in_small(result, view) if task.purpose is Purpose.SHOW else result
 
     def close(self) -> None:
         """Close the document that is still open."""
         self._open_files.close()
-        self._path = self._chooser = None
+        self._path = self._document = None
 
-    def _judge_only(self, task: PageTask, page: PdfPage, view: PageView) -> PageResult:
+    def _judge_only(self, task: PageTask, page: OpenPage, view: PageView) -> PageResult:
         """Decide about a page without making its pictures."""
         config = self._config
         judged = judge_regions(judge_for_any_threshold(view, config), view, config)
@@ -93,30 +85,15 @@ class PageExtractor:
         preview = preview_page(view, judged, config)
         return replace(result, preview=replace(preview, rejection=rejection or preview.rejection))
 
-    def _chooser_at(self, path: Path) -> ViewChooser:
-        """Return the views of the open document, opening it when it is not the current one."""
-        if self._chooser is None or path != self._path:
+    def _document_at(self, path: Path) -> OpenDocument:
+        """Return the open document, opening it when it is not the current one."""
+        if self._document is None or path != self._path:
             self.close()
-            self._chooser = self._open_files.enter_context(self._open_views(path))
+            check_limit_s = self._limits.page_time_s * _CHECK_SHARE_OF_PAGE_TIME
+            opened = open_any_document(path, self._config, check_limit_s)
+            self._document = self._open_files.enter_context(opened)
             self._path = path
-        return self._chooser
-
-    @contextmanager
-    def _open_views(self, path: Path) -> Iterator[ViewChooser]:
-        """Open a document in both renderers."""
-        config = self._config
-        threshold = page_filter.least_sigma(config.filter, config.min_sigma)
-        with (
-            open_document(path, config.password, config.hide_layers) as document,
-            closing(SecondRenderer(path, config.password)) as renderer,
-        ):
-            yield ViewChooser(
-                document,
-                renderer,
-                threshold,
-                reopen=partial(self._open_views, path),
-                check_limit_s=self._limits.page_time_s * _CHECK_SHARE_OF_PAGE_TIME,
-            )
+        return self._document
 
 
 def _without_rejections(

@@ -26,6 +26,8 @@ else:
 
 # Windows locks bytes, and a locked byte cannot be read: lock one that no journal reaches.
 _LOCKED_BYTE = 1 << 40
+# Options and versions take a kilobyte or two.
+_LONGEST_FIRST_LINE = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,20 @@ def open_journal(path: Path) -> Iterator[Journal]:
         _lock(file, path)
         file.seek(0, os.SEEK_END)
         yield Journal(path, file)
+
+
+def is_journal(path: Path) -> bool:
+    """Return whether a file begins as a journal of ours does, without reading it whole.
+
+    Args:
+        path: Any file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST_FIRST_LINE)
+    return isinstance(_decode(first), RunBegun)
 
 
 def _lock(file: FileIO, path: Path) -> None:

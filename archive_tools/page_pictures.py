@@ -3,33 +3,30 @@
 from dataclasses import dataclass, replace
 
 from archive_tools.config import Content, DatasetConfig, Finishing, Fit
+from archive_tools.open_documents import OpenPage
 from archive_tools.page_judgement import Findings, PageJudgement, find_on
 from archive_tools.page_views import PageView
 from archive_tools.picture import Box, Pixels, Rejection, make_record
-from archive_tools.reader import PdfPage
 from archive_tools.regions import place_cuts, zoom_for_cuts
 from archive_tools.schema import Purpose, Record
-from archive_tools.view_chooser import ViewChooser
 
 Made = Record | Rejection
 
 
 @dataclass(frozen=True, slots=True)
 class PageAtHand:
-    """An open page and the ways to look at it.
+    """An open page and how it was looked at.
 
     Attributes:
         page: The page.
         view: The view that it was judged by.
-        chooser: Chooses another where it must be seen more finely.
     """
 
-    page: PdfPage
+    page: OpenPage
     view: PageView
-    chooser: ViewChooser
 
 
-def zoom_for_page(page: PdfPage, config: DatasetConfig) -> float:
+def zoom_for_page(page: OpenPage, config: DatasetConfig) -> float:
     """Return the pixels per point at which the picture of a whole page needs no enlargement.
 
     Args:
@@ -81,7 +78,7 @@ def _cut_regions(
     page = at_hand.page
     size_pt = (page.width_pt, page.height_pt)
     zoom = zoom_for_cuts(findings.boxes, findings.looked_size, size_pt, config.size_px)
-    pixels = at_hand.chooser.choose(page, zoom).show(zoom)
+    pixels = page.choose_view(zoom).show(zoom)
     config = replace(config, finishing=_finishing_of_cuts(config.finishing))
     cuts = place_cuts(findings.boxes, findings.looked_size, _size_of(pixels))
     return [_cut(pixels, cut, config, is_encoded) for cut in cuts]
@@ -105,7 +102,7 @@ def _finishing_of_cuts(finishing: Finishing) -> Finishing:
     return replace(finishing, trim=False, deskew=False)
 
 
-def _with_text(made: Made, page: PdfPage, config: DatasetConfig) -> Made:
+def _with_text(made: Made, page: OpenPage, config: DatasetConfig) -> Made:
     """Add the page's text beside the picture, where captions ask for it."""
     if isinstance(made, Rejection) or not config.wants_text:
         return made

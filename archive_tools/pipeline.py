@@ -25,9 +25,10 @@ from archive_tools.schema import (
 )
 from archive_tools.score_record import open_recorded
 from archive_tools.selection import Place, Selection, Survey
-from archive_tools.source import Planned, SourceFeed, plan_sources
+from archive_tools.source import SourceFeed
+from archive_tools.source_plan import Planned, plan_sources
 from archive_tools.workers import Executor, open_executor
-from archive_tools.writer import DatasetWriter, open_dataset_writer
+from archive_tools.writer import DatasetWriter, open_dataset_writer, work_folder
 
 PROGRESS_EVERY_S = 0.25
 MAX_LISTED_FAILURES = 100
@@ -41,7 +42,7 @@ def build_dataset(
     Closing the generator at any point ends the workers and removes work files within moments.
 
     Args:
-        sources: Files, folders, globs and ZIP files of PDFs.
+        sources: Files, folders, globs and ZIP files.
         out: The dataset; it appears under this name only when it is complete.
         config: What the dataset holds.
         run: How the run is carried out.
@@ -55,13 +56,13 @@ def build_dataset(
         WorkerStartError: No worker process can be started.
     """
     if not sources:
-        raise InvalidOptionError("No source was given. Name at least one PDF, folder or ZIP file.")
+        raise InvalidOptionError("No source was given. Name at least one file or folder.")
     planned = plan_sources(sources, leave_out=out)
     with (
         open_dataset_writer(out, config, run.resume) as writer,
         _discarding_on_failure(writer, keep_partial=run.keep_partial),
         open_executor(config, run) as executor,
-        SourceFeed(planned, _work_folder(out)) as feed,
+        SourceFeed(planned, work_folder(out)) as feed,
         open_recorded(run.scores, config) as known,
     ):
         tally = Tally(planned, writer.resume_point.pages)
@@ -205,7 +206,7 @@ def _survey(
 ) -> Generator[Progress, None, dict[Place, str]]:
     """Meet every page once before the run; returns which pictures have a better copy."""
     survey = Survey()
-    with SourceFeed(planned, _work_folder(out)) as feed:
+    with SourceFeed(planned, work_folder(out)) as feed:
         for step in Schedule(feed, executor, purpose=Purpose.MEASURE):
             if isinstance(step, PageDone):
                 survey.add(step.source, step.result)
@@ -251,8 +252,3 @@ def _finish(writer: DatasetWriter, out: Path, tally: Tally) -> RunReport:
         for failure in dataset["page_failures"]
     ]
     return tally.report(out, dataset)
-
-
-def _work_folder(out: Path) -> Path:
-    """Return the folder for unpacked files: beside the dataset, where there is room for it."""
-    return out.with_name(f".{out.name}.sources")

@@ -25,7 +25,8 @@ from archive_tools.schema import (
 from archive_tools.score_histogram import ScoreHistogram, scale_for
 from archive_tools.score_record import ScoreRecorder, open_recorder
 from archive_tools.score_table import ScoreTable, open_score_table
-from archive_tools.source import SourceFeed, plan_sources
+from archive_tools.source import SourceFeed
+from archive_tools.source_plan import plan_sources
 from archive_tools.workers import Executor, open_executor
 
 SCORES_NAME = "scores.jsonl"
@@ -122,7 +123,7 @@ def preview_dataset(
         WorkerStartError: No worker process can be started.
     """
     if not sources:
-        raise InvalidOptionError("No file was given. Add at least one PDF.")
+        raise InvalidOptionError("No file was given. Add at least one PDF or image.")
     planned = plan_sources(sources, leave_out=None)
     with ExitStack() as stack:
         recorder = stack.enter_context(open_recorder(folder / SCORES_NAME, config))

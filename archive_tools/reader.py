@@ -1,4 +1,4 @@
-"""PDF documents and their pages; the only door to PyMuPDF.
+"""PDF documents and their pages, EPUB and XPS too; the only door to PyMuPDF.
 
 Pages come out upright (rotation applied), cut to their crop box, on white paper.
 """
@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pymupdf
 
 from archive_tools.errors import EncryptedPdfError, PageError, UnreadablePdfError
+from archive_tools.file_kinds import PACKED_BOOK_SUFFIXES
 from archive_tools.page_damage import raise_for_damage, raise_for_missing_parts
 from archive_tools.scan_finder import Scan, find_scan, shows_device_colours_plainly
 from archive_tools.schema import DocumentDetails
@@ -173,6 +174,11 @@ class PdfDocument:
         return int(self._document.page_count)
 
     @property
+    def is_pdf(self) -> bool:
+        """Whether it is a PDF; an EPUB or XPS can only be rendered."""
+        return bool(self._document.is_pdf)
+
+    @property
     def is_intact(self) -> bool:
         """Whether the file was read as it is, without any repair."""
         return not self._document.is_repaired
@@ -180,7 +186,11 @@ class PdfDocument:
     @property
     def has_layers(self) -> bool:
         """Whether parts of the pages can be switched on and off."""
-        return bool(self._document.layer_ui_configs() or self._document.get_ocgs())
+        return bool(self._layers or self._document.get_ocgs())
+
+    @property
+    def _layers(self) -> list[dict[str, Any]]:
+        return self._document.layer_ui_configs() if self.is_pdf else []
 
     @cached_property
     def shows_device_colours_plainly(self) -> bool:
@@ -196,12 +206,12 @@ class PdfDocument:
             author=stated.get("author") or "",
             created=stated.get("creationDate") or "",
             producer=stated.get("producer") or "",
-            layers=tuple(sorted({layer["text"] for layer in self._document.layer_ui_configs()})),
+            layers=tuple(sorted({layer["text"] for layer in self._layers})),
         )
 
     def hide_layers(self, names: tuple[str, ...]) -> None:
         """Switch layers off; names that this document does not have are ignored."""
-        for layer in self._document.layer_ui_configs():
+        for layer in self._layers:
             if layer["text"] in names:
                 self._document.set_layer_ui_config(layer["number"], _UI_LAYER_OFF)
 
@@ -237,7 +247,7 @@ class PdfDocument:
 def open_document(
     path: Path, password: str | None = None, hide_layers: tuple[str, ...] = ()
 ) -> Iterator[PdfDocument]:
-    """Open a PDF.
+    """Open a PDF, or a file named as an EPUB or XPS.
 
     Args:
         path: The file.
@@ -253,7 +263,7 @@ def open_document(
         _unlock(document, path.name, password)
         if _count_pages(document, path.name) == 0:
             raise UnreadablePdfError(
-                f"{path.name} has no pages. Open it in a PDF viewer to check; if pages are "
+                f"{path.name} has no pages. Open it in a viewer to check; if pages are "
                 "visible there, print it to a new PDF."
             )
         opened = PdfDocument(document)
@@ -296,7 +306,7 @@ def limit_zoom(zoom: float, width_pt: float, height_pt: float) -> float:
 
 
 def _open(path: Path) -> pymupdf.Document:
-    """Open a file and make sure that it is a PDF."""
+    """Open a file and make sure that it is a document and not, say, a web page."""
     try:
         document = pymupdf.open(path)
     except pymupdf.EmptyFileError as error:
@@ -305,14 +315,15 @@ def _open(path: Path) -> pymupdf.Document:
         ) from error
     except _LIBRARY_ERRORS as error:
         raise UnreadablePdfError(
-            f"{path.name} is not a PDF, or is damaged beyond repair. Check that it opens in a "
-            "PDF viewer, and copy or upload it again."
+            f"{path.name} is not a PDF, an image or another book that is read here, or is damaged "
+            "beyond repair. Check that it opens in a viewer, and copy or upload it again."
         ) from error
-    if document.is_pdf:
+    if document.is_pdf or path.suffix.lower() in PACKED_BOOK_SUFFIXES:
         return document
     document.close()
     raise UnreadablePdfError(
-        f"{path.name} is not a PDF, whatever its name says. Convert it to PDF first."
+        f"{path.name} is not a PDF, an image or another book that is read here, whatever its name "
+        "says. Convert it to PDF first."
     )
 
 

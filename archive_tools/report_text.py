@@ -9,6 +9,10 @@ _NOTHING_KEPT = (
     "with --filter none; manifest/pages.csv says why each page was left out."
 )
 
+_NO_VALIDATION = (
+    "There is no validation/: so few pictures, or documents, were left that all are in train/."
+)
+
 
 def summarise(report: RunReport) -> str:
     """Return the report for people: where the dataset is, the counts and the time."""
@@ -16,6 +20,8 @@ def summarise(report: RunReport) -> str:
     place = f"Dataset: {report.out}" if report.out else "Nothing usable: no dataset was written."
     if report.out and not pages.kept:
         place += f"\n{_NOTHING_KEPT}"
+    elif _lacks_validation(report.dataset):
+        place += f"\n{_NO_VALIDATION}"
     return (
         f"{place}\n"
         f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
@@ -57,6 +63,12 @@ def flatten(figures: Any, prefix: str = "") -> list[str]:
         for name, part in figures.items()
         for line in flatten(part, f"{prefix}.{name}" if prefix else str(name))
     ]
+
+
+def _lacks_validation(dataset: dict[str, Any]) -> bool:
+    """Whether a validation split was asked for and has no picture."""
+    is_wanted = dataset.get("options", {}).get("validation_share", 0) > 0
+    return is_wanted and not dataset.get("counts", {}).get("splits", {}).get("validation")
 
 
 def _failure_line(failure: SourceFailure) -> str:

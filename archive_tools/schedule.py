@@ -1,5 +1,6 @@
 """What happens to files and pages, in their order, while workers are busy a few pages ahead."""
 
+import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -119,8 +120,9 @@ class Schedule:
     ) -> Iterator[SourceBegins | SourceFailure | _PageAhead]:
         """Hand the pages of one file to the executor."""
         if probed.failure is not None:
+            failure = _with_known_name(probed.failure, file.path, file.name)
             self._feed.release(file.path)
-            yield SourceFailure(file.name, probed.failure.replace(file.path.name, file.name))
+            yield SourceFailure(file.name, failure)
             return
         source = Source(file.path, file.name, probed.sha256, probed.page_count, probed.details)
         yield SourceBegins(source)
@@ -168,12 +170,22 @@ def _named(result: PageResult, source: Source) -> PageResult:
     """Let the reason of a failure name the file as people know it."""
     if result.outcome is not PageOutcome.FAILED:
         return result
-    return replace(result, reason=result.reason.replace(source.path.name, source.name))
+    return replace(result, reason=_with_known_name(result.reason, source.path, source.name))
+
+
+def _with_known_name(reason: str, path: Path, name: str) -> str:
+    """Put the name that people know in place of that on the disk; a folder's is never said."""
+    return reason if path.is_dir() else reason.replace(path.name, name)
 
 
 def _size_bytes(path: Path) -> int:
-    """Return the size of a file, 0 where it has vanished (the worker will say so)."""
+    """Return the size of a file or of a folder's files, 0 where it has vanished.
+
+    The worker will say so.
+    """
     try:
+        if path.is_dir():
+            return sum(entry.stat().st_size for entry in os.scandir(path))
         return path.stat().st_size
     except OSError:
         return 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from archive_tools.config import DatasetConfig
 from archive_tools.duplicate_memory import DuplicateMemory
-from archive_tools.journal import JournalLine, PageDone, SourceBegun
+from archive_tools.journal import JournalLine, PageDone, RunBegun
 from archive_tools.schema import (
     NEAR_DUPLICATE,
     TRAIN,
@@ -50,6 +50,10 @@ class Selection:
         self._copies = _CopyIndex()
         self._document = -1
         self._split: str | None = None
+        self._page_count = 0
+        # The document of the first picture is trained on, whatever it was dealt: how many pages of
+        # a document are kept is known only then, and `train` must never be empty.
+        self._first_document: int | None = None
 
     def recall(self, lines: Iterable[JournalLine]) -> None:
         """Meet again what a stopped run has recorded; nothing is dealt by this.
@@ -57,12 +61,14 @@ class Selection:
         Args:
             lines: The journal.
         """
-        name = ""
+        name, document = "", -1
         for line in lines:
-            if isinstance(line, SourceBegun):
-                name = line.name
-            elif isinstance(line, PageDone):
+            if isinstance(line, PageDone):
                 self._recall_page(name, line)
+                if line.images and self._first_document is None:
+                    self._first_document = document
+            elif not isinstance(line, RunBegun):
+                name, document = line.name, document + 1
 
     def _recall_page(self, name: str, page: PageDone) -> None:
         for image in page.images if self._config.wants_signatures else ():
@@ -77,7 +83,10 @@ class Selection:
             source: The document.
         """
         self._document += 1
+        self._page_count = source.page_count
         self._split = self._plan.deal_document(source.page_count)
+        if self._document == self._first_document:
+            self._train_on_document()
 
     def skip_source(self) -> None:
         """Pass a document that cannot be used."""
@@ -121,10 +130,19 @@ class Selection:
         return replace(record, split=self._copies.split_of(first), is_copy=True)
 
     def _deal_new(self, name: str, place: Place, record: Record) -> Record:
+        if self._first_document is None:
+            self._first_document = self._document
+            self._train_on_document()
         split = self._split or self._plan.deal_picture(len(self._copies))
         signature = record.signatures[0] if record.signatures else b""
         self._copies.add(signature, name, place[1], split)
         return replace(record, split=split)
+
+    def _train_on_document(self) -> None:
+        """Take the current document out of `validation`."""
+        if self._split == VALIDATION:
+            self._plan.move_to_train(self._page_count)
+            self._split = TRAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,12 +40,23 @@ class SplitPlan:
         self._pages[split] += page_count
         return split
 
+    def move_to_train(self, page_count: int) -> None:
+        """Deal the document that was dealt last to `train` instead of `validation`.
+
+        Args:
+            page_count: Its number of pages.
+        """
+        self._pages[VALIDATION] -= page_count
+        self._pages[TRAIN] += page_count
+
     def deal_picture(self, number: int) -> str:
         """Choose the split of a picture of the only document.
 
         Args:
             number: How many pictures, near-duplicates left out, came before it.
         """
+        if number == 0:
+            return TRAIN  # a dataset of one picture is there to be trained on
         dealt = round_half_up(number * self._share)
         return VALIDATION if round_half_up((number + 1) * self._share) > dealt else TRAIN
 

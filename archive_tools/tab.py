@@ -18,6 +18,7 @@ from archive_tools.config import (
     RunOptions,
 )
 from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
+from archive_tools.file_kinds import SOURCE_SUFFIXES
 from archive_tools.job_folder import RESULT_NAME, link_input, open_job_folder, remove_old_jobs
 from archive_tools.pipeline import build_dataset as run_build
 from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
@@ -29,8 +30,9 @@ _QUEUE = "archive"
 _RUNS_AT_ONCE = 1
 
 _INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
-Drop one or many PDFs: each page is looked at on its own, text pages are left out by the filter, and
-the pictures come back as 1024x1024 JPEG files with captions in one ZIP that trainers take as it is.
+Drop PDFs, images, TIFF, CBZ, EPUB or XPS files, or ZIP files of them: each page is looked at on its
+own, text pages are left out by the filter, and the pictures come back as 1024x1024 JPEG files with
+captions in one ZIP that trainers take as it is.
 Uploads and the ZIP are deleted after about a day. For archives of many gigabytes use the
 command line (`python -m archive_tools build FOLDER --out dataset.zip`): it reads the files where
 they lie."""
@@ -61,7 +63,10 @@ def build_archive_tab() -> None:
     with gr.Row():
         with gr.Column():
             pdfs_input = gr.File(
-                label="PDFs", file_count="multiple", file_types=[".pdf"], elem_id="pdfs-input"
+                label="PDFs, images, ZIP files",
+                file_count="multiple",
+                file_types=sorted(SOURCE_SUFFIXES),
+                elem_id="pdfs-input",
             )
             options = _build_options()
             with gr.Row():
@@ -151,13 +156,14 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     dedupe: bool = True,
     min_score: float = DEFAULT_MIN_SCORE,
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
-    """Build an image dataset for LoRA training from scanned PDFs.
+    """Build an image dataset for LoRA training from scanned pages.
 
     Yields (None, progress) while it works and at last (the ZIP file, the report). Files that
     cannot be used are named in the report; the others are processed all the same.
 
     Args:
-        files: The PDF files.
+        files: PDF, TIFF, CBZ, EPUB or XPS files, images (JPEG, PNG, WebP, TIFF, JPEG 2000), or ZIP
+            files of any of these.
         filter: Which pages are kept: "auto" (those with illustrations), "sigma" (grey values
             spread widely) or "none" (every page).
         min_sigma: Least standard deviation of the grey page at 144 dpi, 0 to 128.
@@ -225,7 +231,7 @@ def on_cancel() -> tuple[str, None, str]:
 def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Progress | RunReport]:
     """Run in a job folder of its own."""
     if not files:
-        raise SourceError("No file was given. Add at least one PDF, then build again.")
+        raise SourceError("No file was given. Add at least one PDF or image, then build again.")
     with open_job_folder() as folder:
         linked = [link_input(file, folder, number) for number, file in enumerate(files)]
         for step in run_build(linked, folder / RESULT_NAME, config, RunOptions()):

@@ -6,7 +6,6 @@ hostile file does happens here; the process that started it only reads replies.
 """
 
 import ctypes
-import hashlib
 import os
 import re
 import signal
@@ -17,7 +16,7 @@ from pathlib import Path
 from archive_tools.config import DatasetConfig, WorkerLimits
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.extraction import PageExtractor
-from archive_tools.reader import probe
+from archive_tools.open_documents import probe_document
 from archive_tools.schema import (
     ProbeResult,
     ProbeTask,
@@ -75,10 +74,7 @@ class TaskRunner:
 
     def _probe(self, path: Path) -> ProbeResult:
         """Open a file and hash its bytes, a piece at a time."""
-        page_count, details = probe(path, self._config.password, self._config.hide_layers)
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return ProbeResult(page_count, sha256, details)
+        return ProbeResult(*probe_document(path, self._config))
 
     def _reason(self, error: Exception, path: Path) -> str:
         """Say in a few words what went wrong; the same words wherever the file lies."""

@@ -166,7 +166,7 @@ class DatasetWriter:
         """Remove the partial file and the journal; the run cannot be resumed."""
         self.close()
         partial_path(self._out).unlink(missing_ok=True)
-        shutil.rmtree(_building_path(self._out), ignore_errors=True)
+        shutil.rmtree(building_path(self._out), ignore_errors=True)
         self._journal.remove()
 
     def close(self) -> None:
@@ -233,7 +233,7 @@ class DatasetWriter:
             self._partial.close()  # Windows renames no open file
             partial_path(self._out).replace(self._out)
             return
-        folder, dataset_format = _building_path(self._out), self._config.dataset_format
+        folder, dataset_format = building_path(self._out), self._config.dataset_format
         exports.export_folder(self._partial, self._journal, documents, dataset_format, folder)
         folder.replace(self._out)
         self.close()
@@ -316,8 +316,28 @@ def journal_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.journal")
 
 
-def _building_path(out: Path) -> Path:
+def building_path(out: Path) -> Path:
+    """Return where a dataset that is a folder is put together from the partial file.
+
+    Args:
+        out: Where it will appear.
+
+    Returns:
+        A path beside it.
+    """
     return out.with_name(f"{out.name}.building")
+
+
+def work_folder(out: Path) -> Path:
+    """Return the folder for unpacked sources: beside the dataset, where there is room for it.
+
+    Args:
+        out: Where the dataset will appear.
+
+    Returns:
+        A path beside it.
+    """
+    return out.with_name(f".{out.name}.sources")
 
 
 def _recover_or_begin(

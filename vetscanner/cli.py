@@ -49,10 +49,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("stopped", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader of our output (`| head`) has gone; keep Python from writing at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output (`| head`) has gone.
+        _drop_output()
         return PARTIAL
+    except OSError as error:
+        # A path that the system refuses, or a full disk behind the output, which has no path.
+        place = f": {error.filename}" if error.filename else "; the output may be incomplete."
+        print(f"error: {error.strerror or error}{place}", file=sys.stderr)
+        if not error.filename:
+            _drop_output()
+        return NOTHING_USABLE
     return status
+
+
+def _drop_output() -> None:
+    """Send to nowhere what is still to be printed, since Python tries once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser() -> argparse.ArgumentParser:

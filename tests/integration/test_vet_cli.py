@@ -165,3 +165,20 @@ def test_signs_alone_do_not_wait_for_torch(repository: Path, tiny_model: Path) -
         [sys.executable, "-c", script], cwd=repository, stdout=subprocess.DEVNULL, check=False
     )
     assert ended.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_full_disk_behind_the_output_is_one_line(tiny_model: Path, photo: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "vetscanner", "triage", photo, "--model", tiny_model],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2, ended.stderr
+    *_, last = ended.stderr.splitlines()
+    assert last == "error: No space left on device; the output may be incomplete."
+    assert "Traceback" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr

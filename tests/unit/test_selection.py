@@ -108,6 +108,60 @@ class TestSplits:
         assert splits[:5] == ["train"] * 4 + ["validation"]
 
 
+@given(
+    kept=st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=1, max_size=6),
+    share=st.sampled_from([0.05, 0.1, 0.3, 0.5]),
+    stopped_at=st.integers(0, 24),
+)
+def test_train_is_never_empty_and_a_resumed_run_deals_alike(
+    kept: list[list[bool]], share: float, stopped_at: int
+) -> None:
+    config = DatasetConfig(validation_share=share)
+    whole = deal_all(Selection(config, len(kept)), kept)
+    assert not whole or whole[0][1] == "train"
+    resumed = Selection(config, len(kept))
+    resumed.recall(journal_of(kept, whole[:stopped_at]))
+    assert deal_all(resumed, kept, after=stopped_at) == whole[stopped_at:]
+    if len(kept) > 1:
+        for document in range(len(kept)):
+            assert len({split for place, split in whole if place[0] == document}) <= 1
+
+
+def deal_all(
+    selection: Selection, kept: list[list[bool]], after: int = 0
+) -> list[tuple[tuple[int, int], str]]:
+    """Return the place of each picture and its split; the first `after` pictures are done."""
+    dealt, met = [], 0
+    for document, pages in enumerate(kept):
+        selection.begin_source(source(f"{document}.pdf", len(pages)))
+        for page_index, is_kept in enumerate(pages):
+            met += is_kept
+            if is_kept and met > after:
+                place = (document, page_index)
+                given_page = page(page_index, record(signature(100 * document + page_index)))
+                selected = selection.select(source(f"{document}.pdf"), given_page)
+                dealt.append((place, selected.records[0].split))
+    return dealt
+
+
+def journal_of(
+    kept: list[list[bool]], dealt: list[tuple[tuple[int, int], str]]
+) -> list[SourceBegun | PageDone]:
+    """Return what a run that was stopped after these pictures has recorded of them."""
+    lines: list[SourceBegun | PageDone] = []
+    for document, pages in enumerate(kept):
+        lines.append(SourceBegun(f"{document}.pdf", "", len(pages), DocumentDetails()))
+        for place, split in dealt:
+            if place[0] == document:
+                seed = 100 * document + place[1]
+                entry = StoredEntry(f"{split}/1.jpg", 0, 0, 0)
+                stored = StoredImage(
+                    entry, entry, "", 1, 1, BOX, 1, 1, "", signature(seed).hex()
+                )  # fmt: skip
+                lines.append(PageDone(place[1], PageOutcome.KEPT, 1, 1, 60, 60, "", (stored,), 0))
+    return lines
+
+
 def select_all(config: DatasetConfig, *pages: tuple[str, PageResult]) -> list[PageResult]:
     selection = Selection(config, 1)
     for name in dict.fromkeys(name for name, _ in pages):

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive_tools import source
+from archive_tools import capped_zip, source
 from archive_tools.errors import DatasetWriteError
+from archive_tools.file_kinds import clean_name
 from archive_tools.schema import NamedFile, SourceFailure
-from archive_tools.source import PlannedFile, SourceFeed, clean_name, plan_sources
+from archive_tools.source import SourceFeed
+from archive_tools.source_plan import PlannedFile, plan_sources
 
 PDF = b"%PDF-1.4 stands for a document"
 
@@ -172,9 +174,9 @@ def test_huge_table_of_contents_is_refused(tmp_path: Path) -> None:
     whole = bytearray(path.read_bytes())
     end = whole.rfind(b"PK\5\6")
     # Size of the central directory, in the end record (APPNOTE 4.3.16).
-    struct.pack_into("<I", whole, end + 12, source.MAX_CONTENTS_BYTES + 1)
+    struct.pack_into("<I", whole, end + 12, capped_zip.MAX_CONTENTS_BYTES + 1)
     # Only a file that is large enough can claim it.
-    path.write_bytes(bytes(source.MAX_CONTENTS_BYTES) + bytes(whole))
+    path.write_bytes(bytes(capped_zip.MAX_CONTENTS_BYTES) + bytes(whole))
     [failure] = plan_sources([path], None)
     assert isinstance(failure, SourceFailure)
     assert "too large" in failure.message
