@@ -323,13 +323,13 @@ def test_processes_import_only_their_own(module: str, strangers: set[str]) -> No
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from archive_tools.config import DatasetConfig, WorkerLimits
+from archive_tools.config import DatasetConfig, PageFilter, WorkerLimits
 from archive_tools.schema import PageTask
 from archive_tools.workers import ProcessExecutor
 
 def work():
     limits = WorkerLimits(float(sys.argv[3]), 16_000)
-    executor = ProcessExecutor(BY_SIGMA, limits, 1)
+    executor = ProcessExecutor(DatasetConfig(filter=PageFilter.SIGMA), limits, 1)
     first = executor.submit(PageTask(Path(sys.argv[1]), 0))
     executor.wait_for(first, 120)
     executor.submit(PageTask(Path(sys.argv[1]), 1))
