@@ -31,6 +31,7 @@ REPORT_KEYS = {
     "findings",
     "first_steps",
     "call",
+    "why",
     "abstained",
     "signs_used",
     "photos",
@@ -40,7 +41,8 @@ REPORT_KEYS = {
     "timings_s",
     "sources",
     "disclaimer",
-    # Not in DESIGN.md: photos of the request that could not be read, each with a message.
+    # Not in DESIGN.md: photos of the request that could not be read, each with a message, and why
+    # the report says what it says.
     "photo_errors",
 }
 PHOTO_KEYS = {"name", "width", "height", "quality", "probabilities", "heatmap"}
@@ -55,6 +57,7 @@ def check_report(report: dict[str, Any]) -> None:
     assert report["headline"]
     assert report["first_steps"]
     assert report["call"]
+    assert report["why"]
     assert report["sources"]
     assert report["disclaimer"]
     assert set(report["model"]) == {"id", "revision", "calibrated"}

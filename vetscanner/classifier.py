@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vetscanner.errors import InferenceError, ModelLoadError
+from vetscanner.evidence import record_features
 from vetscanner.heap import trim_heap
 from vetscanner.model_specs import ModelSpec
 from vetscanner.schema import Classification, Device, Prediction, SignClass
@@ -123,7 +124,7 @@ class Classifier:
             raise InferenceError(message)
         try:
             batches = [
-                self._logits(network, photos[start : start + BATCH_SIZE])
+                self._look(network, photos[start : start + BATCH_SIZE])
                 for start in range(0, len(photos), BATCH_SIZE)
             ]
         except (RuntimeError, MemoryError) as error:
@@ -132,16 +133,20 @@ class Classifier:
                 "Try again with fewer photos, or with the device cpu."
             )
             raise InferenceError(message) from error
-        return tuple(self._to_prediction(row) for batch in batches for row in batch)
+        return tuple(
+            self._to_prediction(row, places)
+            for logits, maps in batches
+            for row, places in zip(logits, maps, strict=True)
+        )
 
     def close(self) -> None:
         """Let go of the network; `predict` fails from now on."""
         self._network = None
 
-    def _logits(
+    def _look(
         self, network: "PreTrainedModel", photos: Sequence[NDArray[np.uint8]]
-    ) -> NDArray[np.float64]:
-        """Return logits, float64 (photos, labels)."""
+    ) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64] | None]]:
+        """Return logits, float64 (photos, labels), and the map of each photo."""
         import torch
 
         inputs = self._preprocessor(
@@ -149,14 +154,24 @@ class Classifier:
         )["pixel_values"]
         with torch.inference_mode():
             pixels = inputs.to(self._device)
-            logits = network(pixel_values=pixels).logits.float()
+            with record_features(network) as record:
+                logits = network(pixel_values=pixels).logits.float()
+                maps = None if self._is_cut else record.class_maps()
             if self._spec.mirror:
                 mirrored = network(pixel_values=pixels.flip(-1)).logits.float()
                 logits = (logits + mirrored) / 2
-            return cast("NDArray[np.float64]", logits.cpu().double().numpy())
+            numbers = cast("NDArray[np.float64]", logits.cpu().double().numpy())
+        return numbers, [None] * len(photos) if maps is None else list(maps)
 
-    def _to_prediction(self, logits: NDArray[np.float64]) -> Prediction:
-        """Turn the logits (labels,) of one photo into calibrated probabilities of the signs."""
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the model sees only the middle of a photo, so that its map fits no photo."""
+        return bool(getattr(self._preprocessor, "do_center_crop", False))
+
+    def _to_prediction(
+        self, logits: NDArray[np.float64], places: NDArray[np.float64] | None
+    ) -> Prediction:
+        """Turn the logits (labels,) and the map of one photo into what is said of the signs."""
         if not np.isfinite(logits).all():
             message = (
                 "The model gave no numbers for a photo: check the model or use the bundled one."
@@ -165,8 +180,15 @@ class Classifier:
         scaled = np.exp((logits - logits.max()) / self._spec.temperature)
         totals = self._columns @ (scaled / scaled.sum())
         return Prediction(
-            {sign: float(total) for sign, total in zip(SignClass, totals, strict=True)}
+            {sign: float(total) for sign, total in zip(SignClass, totals, strict=True)},
+            None if places is None else self._sign_maps(places),
         )
+
+    def _sign_maps(self, places: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Turn a map of the labels (labels, rows, columns) into one of the signs."""
+        shares = self._columns / np.maximum(self._columns.sum(axis=1, keepdims=True), 1.0)
+        signs = np.einsum("sl,lhw->shw", shares, places)
+        return np.asarray(signs - signs.mean(axis=0), dtype=np.float32)
 
 
 @contextmanager

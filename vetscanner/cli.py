@@ -93,7 +93,9 @@ def run_triage(options: argparse.Namespace) -> int:
     files = [PhotoFile(path, printable_name(path.name)) for path in options.photos]
     classify = partial(_classify, choice=options.device)
     report = scan_photos(files, options.signs, options.language, classify, spec)
-    print(_to_json(report.to_json()) if options.json else report_text(report))
+    print(
+        _to_json(report.to_json(heatmaps=options.heatmaps)) if options.json else report_text(report)
+    )
     for photo_error in report.photo_errors:
         print(f"error: {photo_error.message}", file=sys.stderr)
     return PARTIAL if report.photo_errors else DONE
@@ -205,6 +207,11 @@ def _add_triage(parser: argparse.ArgumentParser) -> None:
     )
     _add_model(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--heatmaps",
+        action="store_true",
+        help="with --json: each photo, small, with the places marked that speak for a finding",
+    )
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:

@@ -56,6 +56,10 @@ OFFICIAL_VET_STEPS = ("report_now", "stop_movements", "isolate", "disinfect")
 """What the official-vet path tells before anything else."""
 
 
+ALARM_URGENCY = Urgency.SAME_DAY
+"""Level of a notifiable sign that reaches its alarm threshold without being the top class."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What is known of one sign class, in no language.

@@ -11,6 +11,8 @@ from vetscanner.conditions import (
     STEP_SOURCES,
     TICKED,
 )
+from vetscanner.explanation import explain, tell_finding
+from vetscanner.heatmap import draw_heatmap
 from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.schema import (
     Abstention,
@@ -19,6 +21,7 @@ from vetscanner.schema import (
     Language,
     Photo,
     PhotoQuality,
+    Prediction,
     SignClass,
     Triage,
     Urgency,
@@ -26,6 +29,11 @@ from vetscanner.schema import (
 
 UNVERIFIED_MARK = " *"
 """Ends a statement that no source backs; the last of the report's sources explains it."""
+
+_LEAST_MAPPED = 0.05
+"""Probability from which a finding's places are drawn on a photo: below, it shows there nowhere."""
+
+_SIGN_ROWS = {sign: row for row, sign in enumerate(SignClass)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,7 @@ class ScanReport:
         findings: What is told of the photos, the most urgent first.
         first_steps: What to do now, in order.
         call: Whom to call.
+        why: What the level rests on, and what each photo looks like most.
         outcome: The policy's answer, with the ticked signs it used.
         photos: The photos that were looked at.
         classification: What the model said of them; None when it did not run.
@@ -59,6 +68,7 @@ class ScanReport:
     findings: tuple[Finding, ...]
     first_steps: tuple[str, ...]
     call: str
+    why: tuple[str, ...]
     outcome: Triage | Abstention
     photos: tuple[Photo, ...]
     classification: Classification | None
@@ -71,10 +81,13 @@ class ScanReport:
         """Why no photo could be judged; None when one could."""
         return self.outcome.reason if isinstance(self.outcome, Abstention) else None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, heatmaps: bool = False) -> dict[str, Any]:
         """Return the report as plain JSON values, with the keys that `docs/design.md` fixes.
 
         Without a readable photo no model ran: its `id`, `revision` and the `device` are null.
+
+        Args:
+            heatmaps: Whether to draw where on each photo the findings show; else `heatmap` is null.
         """
         phrases = load_phrases(self.language)
         return {
@@ -83,9 +96,10 @@ class ScanReport:
             "findings": [_finding_json(finding, phrases) for finding in self.findings],
             "first_steps": list(self.first_steps),
             "call": self.call,
+            "why": list(self.why),
             "abstained": self.abstained,
             "signs_used": [str(sign) for sign in self.outcome.signs_used],
-            "photos": self._photos_json(),
+            "photos": self._photos_json(heatmaps),
             **_model_json(self.classification),
             "sources": list(self.sources),
             "disclaimer": phrases.disclaimer,
@@ -94,7 +108,7 @@ class ScanReport:
             ],
         }
 
-    def _photos_json(self) -> list[dict[str, Any]]:
+    def _photos_json(self, heatmaps: bool) -> list[dict[str, Any]]:
         predictions = self.classification.predictions if self.classification else ()
         return [
             {
@@ -105,10 +119,24 @@ class ScanReport:
                 "probabilities": {
                     str(sign): round(value, 4) for sign, value in prediction.probabilities.items()
                 },
-                "heatmap": None,
+                "heatmap": self._heatmap_json(photo, prediction) if heatmaps else None,
             }
             for photo, prediction in zip(self.photos, predictions, strict=True)
         ]
+
+    def _heatmap_json(self, photo: Photo, prediction: Prediction) -> dict[str, str] | None:
+        """Draw the finding that shows most on a photo; None where there is none, or no map."""
+        shown = max(
+            (finding.sign for finding in self.findings),
+            key=lambda sign: prediction.probabilities[sign],
+            default=None,
+        )
+        if shown is None or prediction.evidence is None:
+            return None
+        if prediction.probabilities[shown] < _LEAST_MAPPED:
+            return None
+        image = draw_heatmap(photo.pixels, prediction.evidence[_SIGN_ROWS[shown]])
+        return {"sign": str(shown), "image": image} if image else None
 
 
 def write_report(
@@ -130,12 +158,14 @@ def write_report(
     phrases = load_phrases(language)
     level = _level(outcome)
     steps, sources = _first_steps(outcome, photos, phrases)
+    predictions = classification.predictions if classification else ()
     return ScanReport(
         level=level,
         headline=_headline(level, outcome, bool(photos), phrases),
         findings=outcome.findings,
         first_steps=steps,
         call=_whom_to_call(level, outcome, phrases),
+        why=explain(outcome, photos, predictions, phrases),
         outcome=outcome,
         photos=tuple(photos),
         classification=classification,
@@ -161,7 +191,7 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
         parts.append(phrases.labels["no_photo"])
     elif all(finding.is_faint for finding in outcome.findings):
         parts.append(phrases.signs[SignClass.NO_VISIBLE_SIGN].name)
-    parts += [_told(finding, phrases) for finding in outcome.findings]
+    parts += [tell_finding(finding, phrases) for finding in outcome.findings]
     if isinstance(outcome, Triage) and outcome.unjudged:
         parts.append(phrases.labels["not_all_judged"])
     if outcome.official_vet:
@@ -176,11 +206,6 @@ def _whom_to_call(level: str, outcome: Triage | Abstention, phrases: Phrases) ->
     if any(TICKED[sign].urgency is Urgency.EMERGENCY for sign in outcome.signs_used):
         return f"{phrases.call['emergency']} {phrases.call['official']}"
     return phrases.call["official"]
-
-
-def _told(finding: Finding, phrases: Phrases) -> str:
-    name = phrases.signs[finding.sign].name
-    return phrases.labels["not_excluded"].format(name=name) if finding.is_faint else name
 
 
 def _first_steps(

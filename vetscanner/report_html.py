@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from vetscanner.phrases import load_phrases
-from vetscanner.schema import Language
+from vetscanner.schema import Language, SignClass
 
 REPORT_CSS = """
 .triage-report { line-height: 1.5; }
@@ -22,6 +22,9 @@ REPORT_CSS = """
 .triage-report h3 { margin: 0.9em 0 0.2em; font-size: 1.05em; }
 .triage-report .bar { height: 0.6em; border-radius: 4px; background: #8886; overflow: hidden; }
 .triage-report .bar > span { display: block; height: 100%; background: #2f6fb0; }
+.triage-report figure { display: inline-block; margin: 0 0.8em 0.6em 0; max-width: 360px; }
+.triage-report figure img { max-width: 100%; border-radius: 4px; }
+.triage-report figcaption { font-size: 0.85em; overflow-wrap: anywhere; }
 .triage-report .small { font-size: 0.85em; overflow-wrap: anywhere; }
 .triage-report .badge { display: inline-block; border: 1px solid; border-radius: 4px;
   padding: 0 0.4em; margin-left: 0.4em; font-size: 0.85em; }
@@ -41,6 +44,8 @@ def report_html(report: Mapping[str, Any], language: Language) -> str:
         _section(labels["what_to_do"], _ordered(report["first_steps"])),
         _section(labels["whom_to_call"], f"<p>{escape(report['call'])}</p>"),
         _findings(report["findings"], labels),
+        _section(labels["why"], _unordered(report["why"])),
+        _heatmaps(report, labels, language),
         _photo_errors(report.get("photo_errors", []), labels),
         _small_print(report, labels),
     ]
@@ -88,6 +93,32 @@ def _finding(finding: Mapping[str, Any], labels: Mapping[str, str]) -> str:
         f"<p>{escape(finding['name'])}: {percent} %{badges}</p>"
         f'<div class="bar" aria-hidden="true"><span style="width:{percent}%"></span></div>'
         f"{differentials}"
+    )
+
+
+def _heatmaps(report: Mapping[str, Any], labels: Mapping[str, str], language: Language) -> str:
+    """Show where on the photos the findings are; the caption says it in words."""
+    signs = load_phrases(language).signs
+    figures = "".join(
+        _figure(
+            photo["heatmap"]["image"],
+            labels["heatmap"].format(
+                photo=photo["name"], sign=signs[SignClass(photo["heatmap"]["sign"])].name
+            ),
+        )
+        for photo in report.get("photos", [])
+        if photo["heatmap"]
+    )
+    if not figures:
+        return ""
+    note = f'<p class="small">{escape(labels["heatmap_note"])}</p>'
+    return _section(labels["where"], figures + note)
+
+
+def _figure(image: str, caption: str) -> str:
+    text = escape(caption)
+    return (
+        f'<figure><img src="{escape(image)}" alt="{text}"><figcaption>{text}</figcaption></figure>'
     )
 
 

@@ -25,6 +25,7 @@ def report_text(report: ScanReport) -> str:
         _section(labels["what_to_do"], steps),
         _section(labels["whom_to_call"], [report.call]),
         _section(labels["findings"], (_finding_line(f, phrases) for f in report.findings)),
+        _section(labels["why"], report.why),
         _section(labels["photos"], photos),
         _section(labels["photo_errors"], (error.message for error in report.photo_errors)),
         _section(labels["sources"], report.sources),

@@ -94,9 +94,17 @@ class Photo:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Calibrated probabilities of one photo over the sign classes; they sum to 1."""
+    """What the model says of one photo.
+
+    Attributes:
+        probabilities: Calibrated, over the sign classes; they sum to 1.
+        evidence: How much each place of the photo speaks for each class, more than for the mean of
+            the classes: (signs, rows, columns), the whole photo squashed to that grid. None for a
+            model that gives no such map.
+    """
 
     probabilities: dict[SignClass, float]
+    evidence: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
 
     @property
     def top(self) -> SignClass:

@@ -16,7 +16,7 @@ from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.phrases import load_phrases
-from vetscanner.pipeline import PhotoFile, scan_photos
+from vetscanner.pipeline import PhotoFile, ScanReport, scan_photos
 from vetscanner.report_html import error_html, report_html
 from vetscanner.schema import Language, TickedSign
 
@@ -107,11 +107,11 @@ def triage(
 
     Returns:
         The report: level (emergency, same_day, within_days, monitor, retake_photo), headline,
-        findings, first_steps, call, and what it rests on. Never a diagnosis.
+        findings, first_steps, call, why, and what it rests on. Never a diagnosis.
     """
     try:
         files = [PhotoFile(photo.path, photo.name) for photo in take_uploads(photos, "photos")]
-        return _scan(files, _words(signs), language)
+        return _scan(files, _words(signs), language).to_json()
     except (VetScannerError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 
@@ -126,7 +126,8 @@ def on_triage(
     except VetScannerError as error:
         # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
         return error_html(str(error)), None
-    return report_html(report, Language(language)), report
+    shown = report_html(report.to_json(heatmaps=True), Language(language))
+    return shown, report.to_json()
 
 
 def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
@@ -135,8 +136,8 @@ def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
     return gr.CheckboxGroup(choices=_sign_choices(chosen)), guide_html(chosen)
 
 
-def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> dict[str, Any]:
-    return scan_photos(files, signs, language, classify, _space_model()).to_json()
+def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> ScanReport:
+    return scan_photos(files, signs, language, classify, _space_model())
 
 
 def _space_model() -> ModelSpec:

@@ -7,7 +7,7 @@ level and never takes the official-vet path away. Ticked signs count even when n
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vetscanner.conditions import CONDITIONS, TICKED
+from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
 from vetscanner.schema import (
     Abstention,
     Finding,
@@ -18,9 +18,6 @@ from vetscanner.schema import (
     Triage,
     Urgency,
 )
-
-ALARM_URGENCY = Urgency.SAME_DAY
-"""Level of a notifiable sign that reaches its alarm threshold without being the top class."""
 
 _LAME_IS_OFFICIAL_WITH = frozenset(
     {TickedSign.DROOLING, TickedSign.MOUTH_SORES, TickedSign.SEVERAL_ANIMALS}

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from transformers import (
     AutoImageProcessor,
+    AutoModelForImageClassification,
     PreTrainedModel,
+    ResNetConfig,
+    ResNetForImageClassification,
     SiglipConfig,
     SiglipForImageClassification,
     SwinConfig,
@@ -31,6 +34,7 @@ from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPi
 
 from vetscanner.classifier import classify, open_classifier
 from vetscanner.errors import InferenceError, ModelLoadError
+from vetscanner.evidence import record_features
 from vetscanner.model_specs import ModelSpec, bundled_spec, read_spec
 from vetscanner.schema import Device, SignClass
 
@@ -284,6 +288,35 @@ def test_other_families_load_exactly_as_transformers_loads_them(tmp_path: Path, 
     signs = (SignClass.LUMPY_SKIN, SignClass.NO_VISIBLE_SIGN, SignClass.NOT_CATTLE)
     assert [prediction.probabilities[sign] for sign in signs] == pytest.approx(expected, abs=1e-5)
     assert prediction.probabilities[SignClass.EYE] == 0.0
+    assert prediction.evidence is None  # not linear on the mean of a feature map
+
+
+@pytest.mark.parametrize("kind", ["bundled", "resnet"])
+def test_the_mean_of_a_map_is_the_answer_itself(kind: str) -> None:
+    torch.manual_seed(4)
+    if kind == "bundled":
+        network = AutoModelForImageClassification.from_pretrained(bundled_spec().path).float()
+    else:
+        config = ResNetConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1], num_labels=3)
+        network = ResNetForImageClassification(config)
+    with torch.inference_mode(), record_features(network.eval()) as record:
+        logits = network(pixel_values=torch.randn(2, 3, 64, 64)).logits
+        maps = record.class_maps()
+    assert maps is not None
+    assert maps.shape == (2, network.config.num_labels, 2, 2)
+    answer = maps.mean(axis=(2, 3)) + record.head.bias.detach().numpy()
+    np.testing.assert_allclose(answer, logits.numpy(), atol=1e-3)
+
+
+def test_the_map_lies_over_the_photo_as_it_is_turned(lion: NDArray[np.uint8]) -> None:
+    with open_classifier(bundled_spec()) as classifier:
+        plain, mirrored = classifier.predict([lion, np.ascontiguousarray(lion[:, ::-1])])
+    assert plain.evidence is not None
+    assert mirrored.evidence is not None
+    assert plain.evidence.shape == (len(SignClass), 7, 7)
+    turned_back = mirrored.evidence[:, :, ::-1].ravel()
+    assert np.corrcoef(plain.evidence.ravel(), turned_back)[0, 1] > 0.9
+    assert np.corrcoef(plain.evidence.ravel(), mirrored.evidence.ravel())[0, 1] < 0.7
 
 
 def test_missing_weights_are_never_made_up(copied_model: Path) -> None:

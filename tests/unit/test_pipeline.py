@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from vetscanner.model_specs import ModelSpec
 from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report import ScanReport
+from vetscanner.report_html import report_html
 from vetscanner.report_text import WIDTH, report_text
 from vetscanner.schema import Classification, Device, Language, Prediction, SignClass
 
@@ -32,7 +34,16 @@ SPEC = ModelSpec(
 )
 REPORT_KEYS = {
     *("level", "headline", "findings", "first_steps", "call", "abstained", "signs_used", "photos"),
-    *("model", "device", "device_reason", "timings_s", "sources", "disclaimer", "photo_errors"),
+    *(
+        "model",
+        "device",
+        "device_reason",
+        "timings_s",
+        "sources",
+        "disclaimer",
+        "photo_errors",
+        "why",
+    ),
 }
 
 
@@ -106,6 +117,59 @@ def test_json_has_the_documented_shape(photo_file: Callable[..., PhotoFile]) -> 
     assert (content["device"], content["device_reason"]) == ("cpu", "no GPU in a test")
     assert content["timings_s"] == {"load": 0.5, "infer": 0.25, "unload": 0.125}
     assert content["photo_errors"] == []
+
+
+def test_the_report_says_why_in_plain_words(photo_file: Callable[..., PhotoFile]) -> None:
+    answer = {"lumpy_skin": 0.2, "no_visible_sign": 0.7, "skin_crust": 0.1}
+    report = scan([photo_file()], answer, signs="lame fever")
+    assert report.why == (
+        "You ticked: Fever. This means: a vet should see the animal today.",
+        "Signs like lumpy skin disease cannot be ruled out. "
+        "This means: a vet should see the animal today.",
+        "What is seen or ticked may be a disease that must be reported on mere suspicion.",
+        "cow.jpg: 70 % no visible sign found; next 20 % signs like lumpy skin disease.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "signs", "first"),
+    [
+        ({"no_visible_sign": 1.0}, "", "No visible sign found. This means: keep watching"),
+        (
+            {"eye": 1.0},
+            "several_animals",
+            "Signs of an eye problem like pinkeye. This means: a vet",
+        ),
+        ({"not_cattle": 1.0}, "", "No cattle recognised in the photo."),
+        ({"not_cattle": 1.0}, "down", "You ticked: Cannot rise. This means: emergency"),
+    ],
+)
+def test_why_begins_with_what_set_the_level(
+    photo_file: Callable[..., PhotoFile], answer: dict[str, float], signs: str, first: str
+) -> None:
+    report = scan([photo_file()], answer, signs=signs)
+    assert report.why[0].startswith(first)
+    raised = "Several animals are ill: that raises the level by one step."
+    assert (raised in report.why) is (signs == "several_animals")
+
+
+def test_heatmaps_come_only_when_asked_for(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan([photo_file("a.jpg"), photo_file("b.jpg")], {"eye": 0.9}, {"not_cattle": 1.0})
+    assert report.classification is not None
+    evidence = np.zeros((len(SignClass), 7, 7), np.float32)
+    evidence[list(SignClass).index(SignClass.EYE), 0, 0] = 2.0
+    predictions = tuple(
+        Prediction(p.probabilities, evidence) for p in report.classification.predictions
+    )
+    report = replace(report, classification=replace(report.classification, predictions=predictions))
+    assert [photo["heatmap"] for photo in report.to_json()["photos"]] == [None, None]
+    first, second = (photo["heatmap"] for photo in report.to_json(heatmaps=True)["photos"])
+    assert first["sign"] == "eye"
+    assert second is None  # the eye shows on the other photo only
+    html = report_html(report.to_json(heatmaps=True), Language.EN)
+    assert html.count("<img") == 1
+    assert 'alt="a.jpg: the redder a place, the more it speaks for: signs of an eye' in html
+    assert "<img" not in report_html(report.to_json(), Language.EN)
 
 
 def test_bad_photo_costs_only_itself(

@@ -53,6 +53,8 @@ def make_scan_report(**changes: object) -> dict[str, object]:
                 "differentials": ["burn"],
             }
         ],
+        "why": [f"{HOSTILE}: 88 % <b>"],
+        "photos": [{"name": HOSTILE, "heatmap": None}],
         "photo_errors": [{"name": HOSTILE, "message": f"{HOSTILE}: the file is empty"}],
         "disclaimer": "Not a diagnosis",
         "sources": ["Some <source>"],
