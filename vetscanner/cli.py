@@ -22,6 +22,7 @@ from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report_text import report_text
 from vetscanner.schema import Classification, Device, Language, TickedSign
+from vetscanner.vet_phone import read_vet_phone
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
 
@@ -92,7 +93,8 @@ def run_triage(options: argparse.Namespace) -> int:
     spec = resolve_spec(options.model)
     files = [PhotoFile(path, printable_name(path.name)) for path in options.photos]
     classify = partial(_classify, choice=options.device)
-    report = scan_photos(files, options.signs, options.language, classify, spec)
+    phone = read_vet_phone()
+    report = scan_photos(files, options.signs, options.language, classify, spec, phone)
     print(
         _to_json(report.to_json(heatmaps=options.heatmaps)) if options.json else report_text(report)
     )

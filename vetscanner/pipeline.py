@@ -39,6 +39,7 @@ def scan_photos(
     language: str,
     classify: Classify,
     spec: ModelSpec,
+    vet_phone: str | None = None,
 ) -> ScanReport:
     """Judge the photos of one animal, and what the farmer ticked.
 
@@ -48,6 +49,7 @@ def scan_photos(
         language: Language of the report, a value of `Language`.
         classify: Runs the model; not called when no photo can be read.
         spec: The model, with the thresholds that belong to it.
+        vet_phone: Number of the state veterinary service, told where it is to be called.
 
     Returns:
         The report; photos that cannot be read are in its `photo_errors`.
@@ -71,7 +73,7 @@ def scan_photos(
         spec.unclear_below,
         spec.alarm_thresholds,
     )
-    return write_report(outcome, photos, classification, photo_errors, report_language)
+    return write_report(outcome, photos, classification, photo_errors, report_language, vet_phone)
 
 
 def _parse(choices: type[_Choice], value: str, what: str) -> _Choice:

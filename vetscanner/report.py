@@ -145,6 +145,7 @@ def write_report(
     classification: Classification | None,
     photo_errors: Sequence[PhotoError],
     language: Language,
+    vet_phone: str | None = None,
 ) -> ScanReport:
     """Put the policy's answer into words.
 
@@ -154,6 +155,7 @@ def write_report(
         classification: What the model said of them; None when there was no photo.
         photo_errors: The photos that could not be used.
         language: Language of the report.
+        vet_phone: Number of the state veterinary service, told where it is to be called.
     """
     phrases = load_phrases(language)
     level = _level(outcome)
@@ -164,7 +166,7 @@ def write_report(
         headline=_headline(level, outcome, bool(photos), phrases),
         findings=outcome.findings,
         first_steps=steps,
-        call=_whom_to_call(level, outcome, phrases),
+        call=_whom_to_call(level, outcome, phrases, vet_phone),
         why=explain(outcome, photos, predictions, phrases),
         outcome=outcome,
         photos=tuple(photos),
@@ -199,13 +201,18 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
     return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
 
 
-def _whom_to_call(level: str, outcome: Triage | Abstention, phrases: Phrases) -> str:
+def _whom_to_call(
+    level: str, outcome: Triage | Abstention, phrases: Phrases, vet_phone: str | None
+) -> str:
     if not outcome.official_vet:
         return phrases.call[level]
+    parts = [phrases.call["official"]]
     # What kills within hours needs the own vet first, the official vet comes on top.
     if any(TICKED[sign].urgency is Urgency.EMERGENCY for sign in outcome.signs_used):
-        return f"{phrases.call['emergency']} {phrases.call['official']}"
-    return phrases.call["official"]
+        parts.insert(0, phrases.call["emergency"])
+    if vet_phone:
+        parts.append(f"{phrases.labels['official_phone']}: {vet_phone}")
+    return " ".join(parts)
 
 
 def _first_steps(

@@ -3,6 +3,7 @@
 File names and messages are data: everything is escaped.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -30,6 +31,8 @@ REPORT_CSS = """
   padding: 0 0.4em; margin-left: 0.4em; font-size: 0.85em; }
 """
 
+_PHONE = re.compile(r"\+?[0-9(][0-9 ()./-]+")
+
 
 def report_html(report: Mapping[str, Any], language: Language) -> str:
     """Return the report as one HTML fragment.
@@ -42,7 +45,7 @@ def report_html(report: Mapping[str, Any], language: Language) -> str:
     parts = [
         f'<div class="triage-level {escape(report["level"])}">{escape(report["headline"])}</div>',
         _section(labels["what_to_do"], _ordered(report["first_steps"])),
-        _section(labels["whom_to_call"], f"<p>{escape(report['call'])}</p>"),
+        _section(labels["whom_to_call"], f"<p>{_link_phones(report['call'])}</p>"),
         _findings(report["findings"], labels),
         _section(labels["why"], _unordered(report["why"])),
         _heatmaps(report, labels, language),
@@ -56,6 +59,18 @@ def error_html(message: str) -> str:
     """Return why there is no report and what to do, one paragraph a line."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
     return f'<div class="user-error" role="alert">{lines}</div>'
+
+
+def _link_phones(text: str) -> str:
+    """Make phone numbers a link that dials: no other text of `call` has digits."""
+    # Quotes stay as they are: their entities have digits, too.
+    return _PHONE.sub(_dial_link, escape(text, quote=False))
+
+
+def _dial_link(number: re.Match[str]) -> str:
+    # The (0) of +44 (0)20 is dialled only inside the country.
+    dialled = number[0].replace("(0)", "") if number[0].startswith("+") else number[0]
+    return f'<a href="tel:{re.sub("[^+0-9]", "", dialled)}">{number[0]}</a>'
 
 
 def _section(heading: str, content: str) -> str:

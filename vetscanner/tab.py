@@ -19,6 +19,7 @@ from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, ScanReport, scan_photos
 from vetscanner.report_html import error_html, report_html
 from vetscanner.schema import Language, TickedSign
+from vetscanner.vet_phone import read_vet_phone
 
 MODEL_VARIABLE = "VETSCANNER_MODEL"
 """Names the Space's model: a folder or OWNER/NAME@COMMIT; the bundled one where it is not set."""
@@ -41,7 +42,12 @@ _LANGUAGES = [
 
 
 def build_vet_tab() -> None:
-    """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
+    """Lay out the tab and register its endpoint; call it inside `gr.Blocks`.
+
+    Raises:
+        InvalidOptionError: The owner's setting of the phone number cannot be used.
+    """
+    read_vet_phone()
     gr.Markdown(_INTRO)
     with gr.Row():
         with gr.Column():
@@ -137,7 +143,7 @@ def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
 
 
 def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> ScanReport:
-    return scan_photos(files, signs, language, classify, _space_model())
+    return scan_photos(files, signs, language, classify, _space_model(), read_vet_phone())
 
 
 def _space_model() -> ModelSpec:

@@ -21,6 +21,7 @@ from vetscanner.report import ScanReport
 from vetscanner.report_html import report_html
 from vetscanner.report_text import WIDTH, report_text
 from vetscanner.schema import Classification, Device, Language, Prediction, SignClass
+from vetscanner.vet_phone import PHONE_VARIABLE, read_vet_phone
 
 SPEC = ModelSpec(
     model_id="told",
@@ -151,6 +152,48 @@ def test_why_begins_with_what_set_the_level(
     assert report.why[0].startswith(first)
     raised = "Several animals are ill: that raises the level by one step."
     assert (raised in report.why) is (signs == "several_animals")
+
+
+@pytest.mark.parametrize(
+    ("answer", "signs"),
+    [
+        pytest.param({"foot_and_mouth": 0.9}, [], id="finding"),
+        pytest.param({"no_visible_sign": 0.9}, ["drooling", "down"], id="ticked"),
+    ],
+)
+def test_the_number_is_told_where_the_official_vet_is_called(
+    photo_file: Callable[..., PhotoFile], answer: dict[str, float], signs: list[str]
+) -> None:
+    number = "+44 (0)20 7946-0000"
+    french = scan_photos([photo_file()], signs, "fr", ToldModel(answer), SPEC, number)
+    assert report_html(french.to_json(), Language.FR).count("<a href") == 1
+    report = scan_photos([photo_file()], signs, "en", ToldModel(answer), SPEC, number)
+    assert report.call.endswith(f"Phone number of the state veterinary service: {number}")
+    html = report_html(report.to_json(), Language.EN)
+    assert f'<a href="tel:+442079460000">{number}</a>' in html
+
+
+def test_no_number_where_nobody_official_is_called(photo_file: Callable[..., PhotoFile]) -> None:
+    report = scan_photos([photo_file()], [], "en", ToldModel({"eye": 0.9}), SPEC, "112")
+    assert "112" not in report.call
+
+
+@pytest.mark.parametrize("text", ["112", "+49 30 1234-5678", " (030) 12.34 / 56 ", "0800\u00a0123"])
+def test_phone_numbers_are_taken(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(PHONE_VARIABLE, text)
+    assert read_vet_phone() == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["call me", "1", "+", "<b>112</b>", "112;rm", "()()", "1" * 40])
+def test_what_is_no_phone_number_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(PHONE_VARIABLE, text)
+    with pytest.raises(InvalidOptionError, match=PHONE_VARIABLE):
+        read_vet_phone()
+
+
+def test_no_phone_number_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PHONE_VARIABLE, "  ")
+    assert read_vet_phone() is None
 
 
 def test_heatmaps_come_only_when_asked_for(photo_file: Callable[..., PhotoFile]) -> None:
