@@ -8,6 +8,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 import numpy.typing as npt
+import simplejpeg  # type: ignore[import-untyped]
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -20,6 +21,7 @@ _WITHOUT_LENGTH = frozenset((0x01, 0xD8, *range(0xD0, 0xD8)))
 # A whole progressive JPEG is held as coefficients, six bytes a pixel, however small it is decoded.
 _MOST_PROGRESSIVE_PX = 36_000_000
 
+_SPACES = {1: "GRAY", 3: "RGB"}
 _GREY_FLAGS = (
     cv2.IMREAD_GRAYSCALE,
     cv2.IMREAD_REDUCED_GRAYSCALE_2,
@@ -116,6 +118,24 @@ def decode_jpeg(stored: bytes, channels: int, halvings: int) -> Pixels | None:
 
     Returns:
         Pixels, uint8 (H, W) or RGB (H, W, 3); None where it cannot be decoded to its end.
+    """
+    header = read_jpeg_header(stored)
+    if header is None:
+        return None
+    height, width = -(-header.height >> halvings), -(-header.width >> halvings)
+    try:
+        pixels = simplejpeg.decode_jpeg(
+            stored, _SPACES[channels], min_height=height, min_width=width
+        )
+    except ValueError:
+        return _decode_leniently(stored, channels, halvings)
+    return np.asarray(pixels if channels == 3 else pixels[:, :, 0], dtype=np.uint8)
+
+
+def _decode_leniently(stored: bytes, channels: int, halvings: int) -> Pixels | None:
+    """Decode a JPEG that has small faults; None where it ends early.
+
+    To the same pixels as simplejpeg, which takes a quarter less time and refuses any fault.
     """
     flags = _GREY_FLAGS[halvings]
     if channels == 3:

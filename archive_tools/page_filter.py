@@ -38,6 +38,7 @@ _NOISE_VARIANCE = 25.0
 _MIDTONE_SHARE = 0.88
 _SMOOTH_RANGE = 24
 _INK_SHARE = 0.15
+_PAPER_SHARE = 0.95  # at most this share of a page is darker than its paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +207,18 @@ def _hidden_variance(grey: GreyPixels) -> float:
     Args:
         grey: The page at some 36 dpi, uint8 (H, W).
     """
-    paper = float(np.percentile(grey, 95))
-    ink = _INK_SHARE * paper
     around = np.ones((3, 3), np.uint8)
-    local_range = cv2.subtract(cv2.dilate(grey, around), cv2.erode(grey, around))
-    midtones = grey[(local_range < _SMOOTH_RANGE) & (grey < _MIDTONE_SHARE * paper)]
+    is_smooth = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, around) < _SMOOTH_RANGE
+    levels = np.arange(256)
+    paper = int(np.searchsorted(np.cumsum(_count_levels(grey)), _PAPER_SHARE * grey.size))
+    ink = _INK_SHARE * paper
+    midtones = _count_levels(grey, is_smooth.astype(np.uint8)) * (levels < _MIDTONE_SHARE * paper)
     # Lines of ink on paper whose mean is m have the variance (paper - m)(m - ink).
-    spread = (paper - midtones.astype(np.float64)) * (midtones - ink)
-    return float(np.maximum(spread, 0).sum() / grey.size)
+    spread = np.maximum((paper - levels) * (levels - ink), 0)
+    return float(midtones @ spread / grey.size)
+
+
+def _count_levels(grey: GreyPixels, mask: GreyPixels | None = None) -> npt.NDArray[np.float64]:
+    """Return how many pixels have each of the 256 levels, of all or of those in the mask."""
+    counts = cv2.calcHist([grey], [0], mask, [256], [0, 256])
+    return np.asarray(counts, dtype=np.float64).ravel()

@@ -1,5 +1,7 @@
 """Decodes the picture of a scanned page once, at the size that is needed."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -57,6 +59,17 @@ class ScanDecoder:
     def density(self) -> float:
         """Stored pixels per point of the page."""
         return self._scan.density
+
+    @property
+    def channels(self) -> int:
+        """Channels of the stored picture; 0 where only decoding tells."""
+        return self._scan.channels
+
+    @property
+    def bytes_per_pixel(self) -> float:
+        """How much a JPEG takes for each of its pixels; infinite for other codings."""
+        stored = self._read_jpeg() if self._scan.codec == JPEG else None
+        return len(stored) / (self._scan.width * self._scan.height) if stored else math.inf
 
     @property
     def is_slow(self) -> bool:

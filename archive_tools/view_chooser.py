@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from archive_tools.apart import ask_apart
 from archive_tools.errors import PageError
+from archive_tools.glance_policy import Glance, choose_sample, find_most_bytes
 from archive_tools.page_views import PageView, PdfiumView, RenderedView, ScanView
 from archive_tools.reader import PdfDocument, PdfPage
 from archive_tools.scan_decoder import ScanDecoder
@@ -25,7 +26,6 @@ _GUARD_SIDE_PX = 32
 _GUARD_DIFFERENCE = 10.0
 
 _GLANCE_LEAST_PAGES = 60
-_GLANCE_SAMPLE = 5
 
 
 class ViewChooser:
@@ -68,13 +68,13 @@ class ViewChooser:
             zoom: Pixels per point that a kept page needs.
         """
         if self._trusts_scans is None:
-            self._trusts_scans = self._ask_apart(ViewChooser.trusts_scans)
+            self._trusts_scans = bool(self._ask_apart(ViewChooser.trusts_scans))
         if self._trusts_scans:
             decoder = self._find_decoder(page, zoom)
             if decoder is not None:
                 return ScanView(page, decoder, self._takes_glances(decoder))
         if self._trusts_pdfium is None:
-            self._trusts_pdfium = self._ask_apart(ViewChooser.trusts_pdfium)
+            self._trusts_pdfium = bool(self._ask_apart(ViewChooser.trusts_pdfium))
         view = self._open_pdfium(page, zoom) if self._trusts_pdfium else None
         return view or RenderedView(page)
 
@@ -86,26 +86,18 @@ class ViewChooser:
         """Whether PDFium shows what MuPDF shows."""
         return self._passes_guard(self._open_pdfium)
 
-    def glances_pay(self) -> bool:
-        """Whether a glance would drop most pages of the document.
+    def find_most_bytes_for_glance(self) -> float:
+        """Return the bytes per pixel up to which a JPEG page gets a glance, from a few pages."""
+        sample = map(self._glance_at, choose_sample(self.document.page_count))
+        return find_most_bytes([glance for glance in sample if glance is not None])
 
-        A glance at a JPEG costs two thirds of a fine look. It pays where more than half of the
-        pages need nothing else, which a few pages from all over the document tell.
-        """
-        count = self.document.page_count
-        sample = [
-            count * (2 * place + 1) // (2 * _GLANCE_SAMPLE) for place in range(_GLANCE_SAMPLE)
-        ]
-        dropped = sum(self._is_dropped_at_a_glance(page_index) for page_index in sample)
-        return dropped > _GLANCE_SAMPLE / 2
-
-    def _ask_apart(self, check: Callable[["ViewChooser"], bool]) -> bool:
+    def _ask_apart(self, check: Callable[["ViewChooser"], float]) -> float:
         """Check the document in a process of its own: it looks at pages that may be hostile.
 
         A page must cost only itself, and here another page is at hand.
         """
 
-        def question() -> bool:
+        def question() -> float:
             with self._reopen() as other:
                 return check(other)
 
@@ -138,23 +130,29 @@ class ViewChooser:
 
     def _takes_glances(self, decoder: ScanDecoder) -> bool:
         """Whether a page gets a glance before a look."""
-        return self._min_sigma >= 0 and (decoder.is_slow or self._glances)
+        if self._min_sigma < 0 or decoder.is_slow:
+            return self._min_sigma >= 0
+        return decoder.bytes_per_pixel <= self._most_bytes_for_glance
 
     @cached_property
-    def _glances(self) -> bool:
-        """Whether the JPEG pages of this document get a glance."""
-        is_long = self.document.page_count >= _GLANCE_LEAST_PAGES
-        return is_long and self._ask_apart(ViewChooser.glances_pay)
+    def _most_bytes_for_glance(self) -> float:
+        """Bytes per pixel up to which the JPEG pages of this document get a glance."""
+        if self.document.page_count < _GLANCE_LEAST_PAGES:
+            return 0.0
+        return self._ask_apart(ViewChooser.find_most_bytes_for_glance)
 
-    def _is_dropped_at_a_glance(self, page_index: int) -> bool:
-        """Return whether a coarse look is enough to drop a page."""
+    def _glance_at(self, page_index: int) -> Glance | None:
+        """Return what a glance at a page comes to; None where none is possible."""
         try:
             with self.document.open_page(page_index) as page:
-                view = self._open_scan(page, _GUARD_ZOOM)
-                glance = view.glance() if view else None
-                return glance is not None and glance.most <= self._min_sigma
+                decoder = self._find_decoder(page, _GUARD_ZOOM)
+                look = ScanView(page, decoder, glances=True).glance() if decoder else None
+                if decoder is None or decoder.is_slow or look is None:
+                    return None
+                is_enough = look.most <= self._min_sigma
+                return Glance(decoder.bytes_per_pixel, decoder.channels, is_enough)
         except PageError:
-            return False
+            return None
 
     def _passes_guard(self, open_view: Callable[[PdfPage, float], PageView | None]) -> bool:
         """Compare the view of the document's middle page with a low MuPDF render of it."""

@@ -1,5 +1,6 @@
 """Checks in a process of their own, and the page that needs them."""
 
+import math
 import os
 import signal
 import time
@@ -37,8 +38,15 @@ def fail() -> bool:
 )
 def test_only_a_yes_is_a_yes(question: Callable[[], bool], answer: bool) -> None:
     before = psutil.Process().children()
-    assert ask_apart(question, limit_s=2.0) is answer
+    assert bool(ask_apart(question, limit_s=2.0)) is answer
     assert set(psutil.Process().children()) <= set(before)
+
+
+def test_a_number_comes_back_as_it_is_and_no_file_stays_open() -> None:
+    open_files = psutil.Process().num_fds()
+    assert ask_apart(lambda: 0.37, limit_s=60.0) == 0.37
+    assert ask_apart(lambda: math.inf, limit_s=60.0) == math.inf
+    assert psutil.Process().num_fds() == open_files
 
 
 def test_an_endless_page_in_the_middle_costs_only_itself(tmp_path: Path) -> None:

@@ -188,6 +188,22 @@ def test_a_view_that_shows_something_else_is_not_trusted(tmp_path):
             assert isinstance(chooser.choose(page, 1.0), RenderedView)
 
 
+def test_busy_pages_of_a_long_document_get_no_glance(tmp_path):
+    plain = pdf_writer.jpeg_stream(np.full((875, 621, 3), (233, 221, 193), np.uint8))
+    checks = np.random.default_rng(1).integers(0, 2, (110, 78), np.uint8) * 255
+    tiles = np.kron(checks, np.ones((8, 8), np.uint8))[:875, :621]
+    busy = pdf_writer.jpeg_stream(np.stack([tiles] * 3, axis=-1))
+    stored = [len(picture.stored) / (621 * 875) for picture in (plain, busy)]
+    path = tmp_path / "scans.pdf"
+    pages = [
+        pdf_fixtures.one_picture_page(busy if index % 4 == 0 else plain, SMALL_PT)
+        for index in range(60)
+    ]
+    path.write_bytes(pdf_writer.write_pdf(pages))
+    with open_views(path) as chooser:
+        assert stored[0] < chooser.find_most_bytes_for_glance() < stored[1]
+
+
 def test_a_damaged_scan_is_rendered_or_refused_but_not_invented(tmp_path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(pdf_fixtures.jpeg_without_end_marker())

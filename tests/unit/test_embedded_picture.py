@@ -65,6 +65,24 @@ def test_reduced_decoding_shows_the_averaged_picture(halvings, channels):
     assert np.abs(pixels[:rows, :columns].astype(int) - expected).mean() < 3
 
 
+@pytest.mark.parametrize("halvings", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [{"subsampling": 0}, {"subsampling": 1}, {"subsampling": 2}, {"progressive": True}],
+    ids=["4:4:4", "4:2:2", "4:2:0", "progressive"],
+)
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_a_jpeg_has_the_pixels_of_another_decoder(mode, options, halvings):
+    stored = a_jpeg(PAGE[:419, :299], mode, **options)
+    # Stray bytes before a marker: OpenCV's decoder passes over them, simplejpeg refuses.
+    with_a_fault = stored.replace(b"\xff\xda", b"\x00\x00\xff\xda", 1)
+    channels = 3 if mode == "RGB" else 1
+    pixels = decode_jpeg(stored, channels, halvings)
+    assert pixels is not None
+    assert pixels.shape[:2] == (-(-419 >> halvings), -(-299 >> halvings))
+    np.testing.assert_array_equal(pixels, decode_jpeg(with_a_fault, channels, halvings))
+
+
 def test_a_cameras_orientation_mark_is_ignored_as_in_pdf():
     exif = Image.Exif()
     exif[0x0112] = 6
