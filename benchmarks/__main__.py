@@ -14,6 +14,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 INPUTS = REPOSITORY / "build" / "bench" / "inputs"
+BIG = REPOSITORY / "build" / "bench" / "big"
 SHARED_DATA = REPOSITORY.parent / "shared" / "data"
 SCAN_LABELS = SHARED_DATA / "scans" / "labels.csv"
 CATTLE = SHARED_DATA / "cattle"
@@ -41,6 +42,13 @@ BENCHMARKS = {
         SCAN_LABELS,
     ),
     "archive": Benchmark(("benchmarks.bench_archive", str(INPUTS)), ("--rounds", "1"), SCAN_LABELS),
+    "big": Benchmark(
+        ("benchmarks.bench_big_archive", str(BIG), "archive"), ("--gigabytes", "0.05")
+    ),
+    "long": Benchmark(("benchmarks.bench_big_archive", str(BIG), "long"), ("--pages", "20", "60")),
+    "large-file": Benchmark(
+        ("benchmarks.bench_big_archive", str(BIG), "single"), ("--gigabytes", "0.05")
+    ),
     "quality": Benchmark(("benchmarks.bench_quality", str(INPUTS)), ("--pages", "3"), SCAN_LABELS),
     "sigma": Benchmark(
         ("benchmarks.measure_sigma", str(SCAN_LABELS.parent)), ("--every", "12"), SCAN_LABELS

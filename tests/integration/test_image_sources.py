@@ -2,19 +2,31 @@
 
 import json
 import os
+import random
+import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from archive_tools.config import NO_FINISHING, Content, DatasetConfig, PageFilter, RunOptions
+from archive_tools.config import (
+    NO_FINISHING,
+    Content,
+    DatasetConfig,
+    PageFilter,
+    RunOptions,
+    WorkerLimits,
+)
 from archive_tools.errors import PageError, SourceError
 from archive_tools.open_documents import OpenPage, open_any_document, probe_document
 from archive_tools.pipeline import build_dataset
-from archive_tools.schema import RunReport
+from archive_tools.schema import PageOutcome, PageTask, ProbeResult, ProbeTask, RunReport
+from archive_tools.workers import ProcessExecutor, map_pages
 from examples.magazine_drawing.pages import PageKind, draw_labelled_page, page_size_px
 from tests import image_fixtures, pdf_fixtures
 from tests.pdf_fixtures import DPI
@@ -303,3 +315,40 @@ def test_name_that_is_no_text_is_no_hindrance(tmp_path: Path) -> None:
     report = build(folder, out=tmp_path / "dataset.zip")
     assert (report.pages.kept, report.pages.failed) == (1, 1)
     assert reasons(report)[1].startswith("p?ge.jpg: it is no JPEG")
+
+
+KINDS = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "TIFF": ".tif", "JPEG2000": ".jp2"}
+
+
+def write_fuzzed(folder: Path) -> int:
+    """Write each kind of image truncated at every tenth and with bytes flipped; returns a count."""
+    small = pdf_fixtures.draw_page(120, 170)
+    for kind, suffix in KINDS.items():
+        whole = image_fixtures.encode(small, kind)
+        variants = [whole[: len(whole) * tenth // 10] for tenth in range(10)]
+        for seed in range(6):
+            flipped = bytearray(whole)
+            chance = random.Random(f"{kind} {seed}")
+            for _ in range(max(1, len(whole) // 1000)):
+                flipped[chance.randrange(len(whole))] = chance.randrange(256)
+            variants.append(bytes(flipped))
+        for number, variant in enumerate(variants):
+            (folder / f"{kind} {number}{suffix}").write_bytes(variant)
+    return 16 * len(KINDS)
+
+
+def test_every_fuzzed_image_ends_in_a_clear_record(tmp_path: Path) -> None:
+    count = write_fuzzed(tmp_path)
+    config = replace(ALL_PAGES, min_size_px=0, upscale=True, size_px=64)
+    with ProcessExecutor(config, WorkerLimits(page_time_s=60), 1) as executor:
+        probed = executor.submit(ProbeTask(tmp_path, 0))
+        assert executor.wait_for(probed, 60)
+        assert isinstance(probed.reply, ProbeResult)
+        assert probed.reply.page_count == count
+        tasks = [PageTask(tmp_path, page_index) for page_index in range(count)]
+        results = list(map_pages(executor, tasks))
+    outcomes = Counter(result.outcome for result in results)
+    assert outcomes[PageOutcome.FAILED] >= 9 * len(KINDS)
+    assert outcomes[PageOutcome.KEPT] >= 1
+    reasons_given = " ".join(result.reason for result in results)
+    assert not re.search("unexpected|died|longer", reasons_given), reasons_given
