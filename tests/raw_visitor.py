@@ -23,6 +23,7 @@ class RawVisitor:
         """
         self._client = httpx.Client(base_url=url, headers=dict(headers or {}), timeout=LIMIT_S)
         self._endpoints: dict[str, int] = {}
+        self._parameters: dict[str, Any] = {}
         self._stream: httpx.Response | None = None
         self.messages: list[dict[str, Any]] = []
         self.start_session()
@@ -47,12 +48,16 @@ class RawVisitor:
         return {"path": stored, "orig_name": path.name, "meta": {"_type": "gradio.FileData"}}
 
     def ask(self, api_name: str, *inputs: object) -> None:
-        """Join the queue of an endpoint and listen."""
+        """Join the queue of an endpoint and listen; inputs left out have their defaults."""
         if not self._endpoints:
             listed = self._client.get("/config").raise_for_status().json()["dependencies"]
             self._endpoints = {entry["api_name"]: entry["id"] for entry in listed}
+            about = self._client.get("/gradio_api/info").raise_for_status().json()
+            self._parameters = about["named_endpoints"]
         number = self._endpoints[api_name]
-        request = {"data": list(inputs), "fn_index": number, "session_hash": self._session}
+        others = self._parameters[f"/{api_name}"]["parameters"][len(inputs) :]
+        values = [*inputs, *(parameter["parameter_default"] for parameter in others)]
+        request = {"data": values, "fn_index": number, "session_hash": self._session}
         self._client.post("/gradio_api/queue/join", json=request).raise_for_status()
         listening = self._client.build_request(
             "GET", "/gradio_api/queue/data", params={"session_hash": self._session}
