@@ -12,13 +12,16 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from vetscanner import config
 from vetscanner.errors import InvalidPhotoError
 from vetscanner.schema import Photo, PhotoQuality
 
-FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "AVIF")
+FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF")
+# Photos of iPhones. No thumbnails: they would be decoded, and only the photo is looked at.
+register_heif_opener(thumbnails=False, decode_threads=2)
 _DECODE_ERRORS = (
     OSError,
     SyntaxError,  # Pillow's PNG plugin on broken chunks
@@ -28,7 +31,7 @@ _DECODE_ERRORS = (
     ArithmeticError,
     EOFError,
     MemoryError,
-    RuntimeError,  # the AVIF decoder
+    RuntimeError,  # the decoders of AVIF and HEIF
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
@@ -189,13 +192,13 @@ def _unreadable(path: Path, name: str, error: Exception) -> InvalidPhotoError:
         )
     if _is_heif(path):
         return InvalidPhotoError(
-            f"{name}: HEIC photos cannot be read here; convert it to JPEG (on an iPhone: "
-            "Settings, Camera, Formats, Most Compatible) and send it again."
+            f"{name}: this HEIC photo is damaged or of an unusual kind; convert it to JPEG (on an "
+            "iPhone: Settings, Camera, Formats, Most Compatible) and send it again."
         )
     if isinstance(error, UnidentifiedImageError):
         return InvalidPhotoError(
-            f"{name}: this is not a photo in a known format; send a JPEG, PNG, WebP, TIFF or "
-            "AVIF file (renaming a file does not convert it)."
+            f"{name}: this is not a photo in a known format; send a JPEG, HEIC, PNG, WebP, "
+            "TIFF or AVIF file (renaming a file does not convert it)."
         )
     return InvalidPhotoError(
         f"{name}: the photo is damaged or incomplete ({error}); send the file again or take a "

@@ -54,7 +54,7 @@ def build_vet_tab() -> None:
             photos_input = gr.File(
                 label="Photos of one animal",
                 file_count="multiple",
-                file_types=["image"],
+                file_types=["image", ".heic", ".heif"],
                 elem_id="photos-input",
             )
             signs_input = gr.CheckboxGroup(
@@ -105,7 +105,7 @@ def triage(
     """Triage a cow from photos: visible signs, how urgent, whom to call, what to do now.
 
     Args:
-        photos: One or several photos of the same animal (JPEG, PNG, WebP, TIFF, AVIF).
+        photos: One or several photos of the same animal (JPEG, HEIC, PNG, WebP, TIFF, AVIF).
         signs: What is seen beside the photos, any of: down, hard_breathing, left_flank_swollen,
             heavy_bleeding, sudden_death, several_animals, not_eating, fever, drooling, lame,
             abortion, mouth_sores.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pillow_heif
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,9 @@ from vetscanner.errors import InvalidPhotoError
 from vetscanner.photo import judge_quality, load_photo
 from vetscanner.schema import PhotoQuality
 
-FORMATS = ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"]
+FORMATS = ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"]
+# The encoder; the opener of the app is another package.
+Image.register_save("HEIF", pillow_heif.as_plugin._save_heif)
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_orientation_is_applied(
     path = tmp_path / "photo"
     exif = Image.Exif()
     exif[0x0112] = orientation
-    scene.save(path, picture_format, exif=exif)
+    scene.save(path, picture_format, exif=exif.tobytes())
     photo = load_photo(path, "photo")
     size = (300, 400) if orientation >= 5 else (400, 300)
     assert (photo.width, photo.height) == size
@@ -176,6 +179,26 @@ def test_bomb_is_refused_from_its_header(size: tuple[int, int], tmp_path: Path) 
     path = write_png_header(tmp_path / "bomb.png", *size)
     with pytest.raises(InvalidPhotoError, match=r"bomb\.png: .*pixels.*megapixels"):
         load_photo(path, "bomb.png")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "message"),
+    [
+        pytest.param((12_000, 9_000), "at most 50 megapixels", id="more-than-a-camera"),
+        pytest.param((400, 300), "damaged or of an unusual kind", id="less-than-it-decodes-to"),
+    ],
+)
+def test_heic_that_lies_about_its_size_is_refused(
+    claimed: tuple[int, int], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bomb.heic"
+    Image.new("RGB", (1600, 1200)).save(path, "HEIF", quality=10)
+    content = bytearray(path.read_bytes())
+    size = content.index(b"ispe") + 8  # after the name, version and flags
+    content[size : size + 8] = struct.pack(">II", *claimed)
+    path.write_bytes(content)
+    with pytest.raises(InvalidPhotoError, match=rf"bomb\.heic: .*{message}"):
+        load_photo(path, "bomb.heic")
 
 
 def test_jpeg_of_many_megapixels_is_read_small(tmp_path: Path) -> None:
