@@ -10,6 +10,7 @@ import spaces  # noqa: F401 - before anything that may import torch: on ZeroGPU 
 # isort: split
 import gradio as gr
 
+from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
@@ -62,7 +63,7 @@ if __name__ == "__main__":
     demo.launch(
         # System fonts: the page needs no other server.
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-        css=PAGE_CSS + REPORT_CSS + GUIDE_CSS,
+        css=PAGE_CSS + REPORT_CSS + GUIDE_CSS + PREVIEW_CSS,
         max_file_size=MAX_UPLOAD,
         state_session_capacity=MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.

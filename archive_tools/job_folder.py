@@ -21,18 +21,22 @@ _PREFIX = "archive-"
 
 
 @contextmanager
-def open_job_folder() -> Iterator[Path]:
-    """Make a folder for one run.
+def open_job_folder(result_name: str = RESULT_NAME) -> Iterator[Path]:
+    """Make a folder for one run, and remove those of runs of more than a day ago.
 
-    The inputs go as soon as the run ends; the folder goes too unless it holds a finished ZIP.
+    The inputs go as soon as the run ends; the folder goes too unless it holds a finished result.
+
+    Args:
+        result_name: What a finished run leaves in it.
     """
+    remove_old_jobs()
     folder = Path(get_upload_folder()) / f"{_PREFIX}{uuid.uuid4().hex}"
     (folder / _INPUTS).mkdir(parents=True)
     try:
         yield folder
     finally:
         shutil.rmtree(folder / _INPUTS, ignore_errors=True)
-        if not (folder / RESULT_NAME).exists():
+        if not (folder / result_name).exists():
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -61,9 +65,10 @@ def link_input(file: NamedFile, folder: Path, number: int) -> NamedFile:
 
 
 def remove_old_jobs() -> None:
-    """Remove what earlier servers left; call it once, when the page is built.
+    """Remove what has waited for a day; call it as well when the page is built.
 
-    Gradio deletes after a day what it remembers, and a server that was stopped remembers nothing.
+    Gradio deletes after a day what it remembers: results that were handed out, and nothing of what
+    an earlier server did.
     """
     too_old_s = time.time() - KEPT_S
     for folder in Path(get_upload_folder()).glob(f"{_PREFIX}*"):

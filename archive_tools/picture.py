@@ -87,7 +87,8 @@ def _reject(grey: Pixels, config: DatasetConfig) -> Rejection | None:
             f"too small: {width} x {height} px are fewer than "
             f"{config.least_side_px} x {config.least_side_px}"
         )
-    is_judged = config.finishing.is_on and config.filter is not PageFilter.NONE
+    # `auto` knows better: a pale drawing has as little ink as a stained blank page.
+    is_judged = config.finishing.is_on and config.filter is PageFilter.SIGMA
     if is_judged and quality.is_nearly_blank(grey):
         return Rejection("nearly blank")
     return None

@@ -44,7 +44,7 @@ def report_html(report: RunReport) -> str:
         ("Files failed", str(report.source_failure_count)),
         ("Time", f"{report.elapsed_s:.1f} s ({report.pages_per_s} pages/s)"),
     ]
-    return f"<p><strong>{_headline(report)}</strong></p>{_table(rows)}{_failures_html(report)}"
+    return f"<p><strong>{_headline(report)}</strong></p>{_table(rows)}{failures_html(report)}"
 
 
 def _headline(report: RunReport) -> str:
@@ -59,6 +59,11 @@ def error_html(message: str) -> str:
     """Return why a run came to nothing and what to do, one paragraph a line."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
     return f'<div class="user-error" role="alert">{lines}</div>'
+
+
+def nothing_usable(report: RunReport) -> str:
+    """Return why a run came to nothing, as plain text."""
+    return " ".join(["None of the files could be used.", *failure_lines(report)])
 
 
 def failure_lines(report: RunReport) -> list[str]:
@@ -87,7 +92,8 @@ def _table(rows: Iterable[tuple[str, str]]) -> str:
     return f'<table class="build-report">{cells}</table>'
 
 
-def _failures_html(report: RunReport) -> str:
+def failures_html(report: RunReport) -> str:
+    """Return what failed and why, nothing where nothing did."""
     lines = failure_lines(report)
     if not lines:
         return ""

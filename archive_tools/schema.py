@@ -289,6 +289,21 @@ class Progress:
     pages: PageCounts
     elapsed_s: float
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "file_name": self.file_name,
+            "file_number": self.file_number,
+            "file_count": self.file_count,
+            "page_number": self.page_number,
+            "page_count": self.page_count,
+            "pages_seen": self.pages.seen,
+            "pages_kept": self.pages.kept,
+            "pages_dropped": self.pages.dropped,
+            "pages_failed": self.pages.failed,
+            "elapsed_s": round(self.elapsed_s, 3),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class PageFailure:

@@ -1,28 +1,28 @@
-"""The archive tab and its API endpoint `/build_dataset`."""
+"""The archive tab and its API endpoint `/build_dataset`; the preview has a module of its own."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import gradio as gr
 from gradio.events import api
 
-from archive_tools.config import (
-    DEFAULT_MIN_SCORE,
-    NO_FINISHING,
-    Content,
-    DatasetConfig,
-    Finishing,
-    Fit,
-    PageFilter,
-    RunOptions,
-)
-from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
+from archive_tools.config import DEFAULT_MIN_SCORE, DatasetConfig, RunOptions
+from archive_tools.errors import ArchiveToolsError, SourceError
 from archive_tools.file_kinds import SOURCE_SUFFIXES
 from archive_tools.job_folder import RESULT_NAME, link_input, open_job_folder, remove_old_jobs
 from archive_tools.pipeline import build_dataset as run_build
-from archive_tools.report_html import error_html, failure_lines, progress_html, report_html
+from archive_tools.preview import SCORES_NAME
+from archive_tools.preview_html import SHOW_PREVIEW_JS
+from archive_tools.preview_tab import (
+    build_preview_panel,
+    clear_when_outdated,
+    on_preview,
+    preview_dataset,
+)
+from archive_tools.report_html import error_html, nothing_usable, progress_html, report_html
 from archive_tools.schema import NamedFile, Progress, RunReport
+from archive_tools.tab_options import build_options, make_config, page_config
 from uploads import NotUploadedError, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
@@ -37,24 +37,6 @@ Uploads and the ZIP are deleted after about a day. For archives of many gigabyte
 command line (`python -m archive_tools build FOLDER --out dataset.zip`): it reads the files where
 they lie."""
 
-_FILTER_CHOICES = [
-    ("Auto: keep pages that show illustrations", PageFilter.AUTO.value),
-    ("Contrast (sigma): keep pages whose grey values spread widely", PageFilter.SIGMA.value),
-    ("None: keep every page", PageFilter.NONE.value),
-]
-_CONTENT_CHOICES = [
-    ("Pages: each kept page whole", Content.PAGES.value),
-    ("Regions: each illustration cut out, without text and captions", Content.REGIONS.value),
-]
-_Choice = TypeVar("_Choice", PageFilter, Content, Fit)
-
-_FIT_CHOICES = [
-    ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
-    ("Crop: the square part with the most illustration", Fit.CROP.value),
-    ("Bucket: the SDXL size of the nearest shape, hardly cut", Fit.BUCKET.value),
-    ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
-]
-
 
 def build_archive_tab() -> None:
     """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
@@ -68,80 +50,49 @@ def build_archive_tab() -> None:
                 file_types=sorted(SOURCE_SUFFIXES),
                 elem_id="pdfs-input",
             )
-            options = _build_options()
+            options = build_options()
             with gr.Row():
-                build_button = gr.Button("Build dataset", variant="primary", elem_id="build-button")
-                cancel_button = gr.Button("Cancel", variant="stop", elem_id="cancel-button")
+                preview_button = gr.Button("Preview", min_width=120, elem_id="preview-button")
+                build_button = gr.Button(
+                    "Build dataset", variant="primary", min_width=120, elem_id="build-button"
+                )
+                cancel_button = gr.Button(
+                    "Cancel", variant="stop", min_width=120, elem_id="cancel-button"
+                )
         with gr.Column():
             progress_output = gr.HTML(
                 "<p>Progress and the report appear here.</p>", elem_id="build-progress"
             )
             dataset_output = gr.File(label="Dataset (ZIP)", elem_id="dataset-output")
             report_output = gr.HTML(elem_id="build-report")
+    panel = build_preview_panel()
+    clear_when_outdated(panel, options.filter, pdfs_input, options.content, options.finishing)
+    inputs = [pdfs_input, panel.folder, *options.as_list(), *panel.thresholds.as_list()]
     outputs = [progress_output, dataset_output, report_output]
+    as_one_run: dict[str, Any] = {
+        "concurrency_id": _QUEUE,
+        "concurrency_limit": _RUNS_AT_ONCE,
+    }
     build = build_button.click(
-        on_build,
-        [pdfs_input, *options],
-        outputs,
+        on_build, inputs, outputs, scroll_to_output=True, api_visibility="private", **as_one_run
+    )
+    preview = preview_button.click(
+        on_preview,
+        inputs,
+        [progress_output, panel.output, panel.folder],
         scroll_to_output=True,
         api_visibility="private",
-        concurrency_id=_QUEUE,
-        concurrency_limit=_RUNS_AT_ONCE,
+        **as_one_run,
+    )
+    # The slider may have been moved meanwhile.
+    preview.then(
+        None, panel.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, api_visibility="private"
     )
     cancel_button.click(
-        on_cancel, None, outputs, cancels=[build], queue=False, api_visibility="private"
+        on_cancel, None, outputs, cancels=[build, preview], queue=False, api_visibility="private"
     )
-    api(
-        build_dataset,
-        api_name="build_dataset",
-        concurrency_id=_QUEUE,
-        concurrency_limit=_RUNS_AT_ONCE,
-    )
-
-
-def _build_options() -> list[gr.components.Component]:
-    with gr.Accordion("Options", open=False):
-        filter_input = gr.Radio(
-            _FILTER_CHOICES,
-            value=PageFilter.AUTO.value,
-            label="Which pages are kept",
-            elem_id="filter-input",
-        )
-        min_sigma_input = gr.Slider(
-            0,
-            128,
-            value=45,
-            step=1,
-            label="Least sigma of a kept page (for Contrast)",
-            elem_id="min-sigma-input",
-        )
-        content_input = gr.Radio(
-            _CONTENT_CHOICES,
-            value=Content.PAGES.value,
-            label="What each image shows",
-            elem_id="content-input",
-        )
-        fit_input = gr.Radio(
-            _FIT_CHOICES, value=Fit.SQUARE.value, label="Fit to 1024x1024", elem_id="fit-input"
-        )
-        trigger_input = gr.Textbox(
-            label="Trigger word", info="First word of every caption.", elem_id="trigger-input"
-        )
-        finishing_input = gr.Checkbox(
-            value=True,
-            label="Clean the pictures: cut scanner borders, turn slanted pages, neutralise paper",
-            elem_id="finishing-input",
-        )
-        dedupe_input = gr.Checkbox(
-            value=True, label="Leave near-duplicates out", elem_id="dedupe-input"
-        )
-        password_input = gr.Textbox(
-            label="Password for encrypted PDFs", type="password", elem_id="password-input"
-        )
-    return [
-        filter_input, min_sigma_input, content_input, fit_input, trigger_input, password_input,
-        finishing_input, dedupe_input,
-    ]  # fmt: skip
+    api(build_dataset, api_name="build_dataset", **as_one_run)
+    api(preview_dataset, api_name="preview_dataset", **as_one_run)
 
 
 def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
@@ -181,39 +132,35 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
     try:
-        config = _to_config(
+        config = make_config(
             filter, min_sigma, content, fit, trigger, password, finishing, dedupe, min_score
         )
         named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
-        for step in _iter_run(named, config):
+        for step in _iter_run(named, config, RunOptions()):
             if isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
-                yield None, _progress_json(step)  # type: ignore[misc]
+                yield None, step.to_json()  # type: ignore[misc]
             else:
                 yield gr.FileData(path=str(step.out)), step.to_json()
     except (ArchiveToolsError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 
 
-def on_build(  # noqa: PLR0913 - the parameters are the inputs of the page
-    paths: list[str] | None,
-    filter_name: str,
-    min_sigma: float,
-    content: str,
-    fit: str,
-    trigger: str | None,
-    password: str | None,
-    finishing: bool,
-    dedupe: bool,
+def on_build(
+    paths: list[str] | None, previewed: str | None, *values: Any
 ) -> Iterator[tuple[str, str | None, str]]:
-    """Run the build for the page; yields (progress HTML, ZIP path, report HTML)."""
+    """Run the build for the page; yields (progress HTML, ZIP path, report HTML).
+
+    Args:
+        paths: The uploads.
+        previewed: Job folder of the preview that was made, if any.
+        values: Those that `page_config` takes.
+    """
     named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
     try:
-        config = _to_config(
-            filter_name, min_sigma, content, fit, trigger, password, finishing, dedupe
-        )
-        for step in _iter_run(named, config):
+        run = RunOptions(scores=Path(previewed, SCORES_NAME) if previewed else None)
+        for step in _iter_run(named, page_config(*values), run):
             if isinstance(step, Progress):
                 yield progress_html(step), None, ""
             else:
@@ -228,70 +175,15 @@ def on_cancel() -> tuple[str, None, str]:
     return '<p role="status">Cancelled. Nothing of this run was kept.</p>', None, ""
 
 
-def _iter_run(files: Sequence[NamedFile], config: DatasetConfig) -> Iterator[Progress | RunReport]:
+def _iter_run(
+    files: Sequence[NamedFile], config: DatasetConfig, run: RunOptions
+) -> Iterator[Progress | RunReport]:
     """Run in a job folder of its own."""
     if not files:
         raise SourceError("No file was given. Add at least one PDF or image, then build again.")
     with open_job_folder() as folder:
         linked = [link_input(file, folder, number) for number, file in enumerate(files)]
-        for step in run_build(linked, folder / RESULT_NAME, config, RunOptions()):
+        for step in run_build(linked, folder / RESULT_NAME, config, run):
             if isinstance(step, RunReport) and step.out is None:
-                raise SourceError(_nothing_usable(step))
+                raise SourceError(nothing_usable(step))
             yield step
-
-
-def _to_config(  # noqa: PLR0913 - what the page and the endpoint have
-    filter_name: str,
-    min_sigma: float,
-    content: str,
-    fit: str,
-    trigger: str | None,
-    password: str | None,
-    finishing: bool,
-    dedupe: bool,
-    min_score: float = DEFAULT_MIN_SCORE,
-) -> DatasetConfig:
-    return DatasetConfig(
-        filter=_choice(PageFilter, filter_name, "filter"),
-        min_sigma=_number(min_sigma, "min_sigma"),
-        min_score=_number(min_score, "min_score"),
-        content=_choice(Content, content, "content"),
-        fit=_choice(Fit, fit, "fit"),
-        trigger=str(trigger or ""),  # an empty text box sends null
-        password=str(password) if password else None,
-        finishing=Finishing() if finishing else NO_FINISHING,
-        dedupe=bool(dedupe),
-    )
-
-
-def _number(value: object, option: str) -> float:
-    try:
-        return float(str(value))
-    except ValueError as error:
-        raise InvalidOptionError(f"{option} is {value!r}. Give a number.") from error
-
-
-def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:
-    if text not in list(kind):
-        allowed = ", ".join(kind)
-        raise InvalidOptionError(f"{option} is {text!r}. Choose one of: {allowed}.")
-    return kind(text)
-
-
-def _progress_json(progress: Progress) -> dict[str, Any]:
-    return {
-        "file_name": progress.file_name,
-        "file_number": progress.file_number,
-        "file_count": progress.file_count,
-        "page_number": progress.page_number,
-        "page_count": progress.page_count,
-        "pages_seen": progress.pages.seen,
-        "pages_kept": progress.pages.kept,
-        "pages_dropped": progress.pages.dropped,
-        "pages_failed": progress.pages.failed,
-        "elapsed_s": round(progress.elapsed_s, 3),
-    }
-
-
-def _nothing_usable(report: RunReport) -> str:
-    return " ".join(["None of the files could be used.", *failure_lines(report)])

@@ -1,5 +1,6 @@
 """The page in a real Chromium: both tabs used as a visitor uses them, on a desktop and a phone."""
 
+import json
 import re
 import shutil
 import zipfile
@@ -9,11 +10,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from archive_tools.score_histogram import COVERAGE_SCALE
 from tests.sample_files import LION_PHOTO, draw_photo, write_bad_pdf, write_bad_photo, write_pdf
 from tests.served_app import REPOSITORY, ServedApp
 
 pytestmark = pytest.mark.e2e
 
+MAGAZINE = REPOSITORY / "examples/magazine.pdf"
 SCREENSHOTS = REPOSITORY / "build" / "screenshots"
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
@@ -184,3 +187,102 @@ def test_run_can_be_cancelled_and_started_again(page: Page, tmp_path: Path) -> N
     page.wait_for_timeout(1_500)
     page.locator("#build-button").click()
     expect(page.locator("#build-report")).to_contain_text("14", timeout=LIMIT_MS)
+
+
+def open_preview(page: Page, *paths: Path) -> None:
+    open_archive_tab(page)
+    choose_files(page, "pdfs-input", *paths)
+    page.locator("#preview-button").click()
+    expect(page.locator(".preview-counts")).to_be_visible(timeout=LIMIT_MS)
+
+
+def move_threshold(page: Page, percent: float) -> None:
+    figure = page.locator("#min-score-input input[type=number]")
+    figure.fill(str(percent))
+    figure.press("Tab")
+
+
+def shown_pages(page: Page, side: str) -> list[int]:
+    names = page.locator(f"[data-side={side}] .page-card strong").all_inner_texts()
+    return [int(name.removeprefix("Page ")) for name in names]
+
+
+@pytest.mark.parametrize("page", ["desktop", "small_phone"], indirect=True)
+def test_preview_follows_the_threshold_without_asking_the_server(page: Page) -> None:
+    open_preview(page, MAGAZINE)
+    counts = page.locator(".preview-counts")
+    expect(counts).to_contain_text("7 of 9 pages are kept, 2 dropped")
+    cards = page.locator(".page-card")
+    scores = [float(score) for score in cards.evaluate_all("all => all.map(c => c.dataset.score)")]
+    expect(page.locator("[data-side=kept] .box").first).to_be_visible()
+    assert page.locator(".page-pairs img").count() == 8
+    assert_fits_the_screen(page)
+    take_screenshot(page, "archive-preview")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    for percent in (0, 10.5, 36.0, 100, 20):
+        move_threshold(page, percent)
+        threshold = COVERAGE_SCALE.to_score(percent)
+        kept = sum(COVERAGE_SCALE.passes(score, threshold) for score in scores)
+        expect(counts).to_contain_text(f"{kept} of 9 pages are kept, {9 - kept} dropped")
+        expect(page.locator("[data-side=kept] .page-card")).to_have_count(kept)
+        expect(page.locator("[data-side=dropped] .page-card")).to_have_count(9 - kept)
+        line = page.locator(".score-histogram").evaluate(
+            "figure => parseFloat(figure.style.getPropertyValue('--threshold'))"
+        )
+        assert line == pytest.approx(100 * COVERAGE_SCALE.place(percent), abs=0.01)
+    # The doubtful pages come first on both sides.
+    assert shown_pages(page, "kept") == [7, 1, 8, 4]
+    assert shown_pages(page, "dropped")[:3] == [9, 5, 6]
+    assert [request for request in asked if request.startswith("POST")] == []
+    assert_fits_the_screen(page)
+    page.emulate_media(color_scheme="dark")
+    page.evaluate("document.body.classList.add('dark')")
+    take_screenshot(page, "archive-preview-dark")
+
+
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+def test_dataset_holds_the_pages_that_the_preview_keeps(page: Page, tmp_path: Path) -> None:
+    open_preview(page, MAGAZINE)
+    move_threshold(page, 36.0)
+    expect(page.locator(".preview-counts")).to_contain_text("3 of 9 pages are kept")
+    kept = shown_pages(page, "kept")
+    page.locator("#build-button").click()
+    link = page.locator("#dataset-output a[download], #dataset-output a[href]").first
+    expect(link).to_be_visible(timeout=LIMIT_MS)
+    with page.expect_download(timeout=LIMIT_MS) as waiting:
+        link.click()
+    waiting.value.save_as(tmp_path / "saved.zip")
+    with zipfile.ZipFile(tmp_path / "saved.zip") as archive:
+        rows = map(json.loads, archive.read("train/metadata.jsonl").splitlines())
+        assert sorted(row["page_number"] for row in rows) == sorted(kept) == [1, 4, 8]
+        report = json.loads(archive.read("manifest/report.json"))
+    assert report["options"]["min_score"] == 0.36
+    # Another filter decides otherwise: what is shown would no longer be true.
+    page.get_by_role("button", name="Options").click()
+    page.locator("#filter-input").get_by_label(re.compile("sigma")).check()
+    expect(page.locator(".page-preview")).to_have_count(0)
+    expect(page.locator("#min-sigma-input")).to_be_visible()
+    expect(page.locator("#min-score-input")).to_be_hidden()
+
+
+@pytest.mark.parametrize("page", ["phone"], indirect=True)
+def test_preview_can_be_cancelled_and_names_what_it_cannot_use(page: Page, tmp_path: Path) -> None:
+    open_archive_tab(page)
+    long = write_pdf(tmp_path / "long ${1+1} {{1+1}}.pdf", ["engraving", "text"] * 6)
+    choose_files(page, "pdfs-input", write_bad_pdf(tmp_path, "encrypted"), long)
+    page.locator("#preview-button").click()
+    progress = page.locator("#build-progress")
+    expect(progress).to_contain_text(re.compile(r"\d+ pages seen"), timeout=LIMIT_MS)
+    page.locator("#cancel-button").click()
+    expect(progress).to_contain_text(re.compile("cancelled", re.I), timeout=LIMIT_MS)
+    expect(page.locator(".page-preview")).to_have_count(0)
+    page.wait_for_timeout(1_500)
+    page.locator("#preview-button").click()
+    preview = page.locator(".page-preview")
+    expect(preview).to_contain_text("6 of 12 pages are kept", timeout=LIMIT_MS)
+    expect(preview).to_contain_text(re.compile(r"locked\.pdf.*password", re.I | re.S))
+    alternative = preview.locator(".page-card img").first.get_attribute("alt")
+    assert alternative
+    assert "1+1" in alternative
+    assert_fits_the_screen(page)

@@ -21,6 +21,9 @@ from tests.served_app import ServedApp
 
 pytestmark = pytest.mark.e2e
 
+# Each with its argument that takes uploads.
+ENDPOINTS = (("triage", "photos"), ("build_dataset", "files"), ("preview_dataset", "files"))
+
 
 @pytest.fixture(scope="module")
 def client(served_app: ServedApp, tmp_path_factory: pytest.TempPathFactory) -> Client:
@@ -49,13 +52,21 @@ def build_dataset(client: Client, *sources: Path, **options: Any) -> list[Any]:
     return wait_for_answers(client.submit(files=files, api_name="/build_dataset", **options))
 
 
-def test_the_two_endpoints_and_no_other_are_named(client: Client) -> None:
+def preview_dataset(client: Client, *sources: Path, **options: Any) -> list[Any]:
+    """Call /preview_dataset with files and return everything that it yields."""
+    files = [handle_file(str(path)) for path in sources]
+    return wait_for_answers(client.submit(files=files, api_name="/preview_dataset", **options))
+
+
+def test_the_endpoints_and_no_other_are_named(client: Client) -> None:
     named = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
-    assert set(named) == {"/triage", "/build_dataset"}
+    assert set(named) == {"/triage", "/build_dataset", "/preview_dataset"}
     triage_names = [entry["parameter_name"] for entry in named["/triage"]["parameters"]]
     assert triage_names == ["photos", "signs", "language"]
     build_names = [entry["parameter_name"] for entry in named["/build_dataset"]["parameters"]]
     assert build_names[:6] == ["files", "filter", "min_sigma", "content", "fit", "trigger"]
+    preview_names = {entry["parameter_name"] for entry in named["/preview_dataset"]["parameters"]}
+    assert preview_names <= set(build_names)
 
 
 def test_triage_of_one_photo(client: Client, photo: Path) -> None:
@@ -228,6 +239,42 @@ def test_illustrations_are_cut_out_of_the_pages_that_auto_keeps(client: Client) 
     assert all(box != [0, 0, width, height] for box, width, height in boxes)
 
 
+def test_preview_decides_as_the_build_does(
+    client: Client, tmp_path: Path, served_app: ServedApp
+) -> None:
+    magazine = Path(__file__).parents[2] / "examples/magazine.pdf"
+    locked = write_bad_pdf(tmp_path, "encrypted")
+    options = {"filter": "auto", "min_score": 0.3}
+    before = set(served_app.gradio_folder.glob("archive-*"))
+    yielded = preview_dataset(client, magazine, locked, **options)
+    assert all(entry[0] is None for entry in yielded[:-1])
+    table, report = yielded[-1]
+    assert count_pages(report) == (9, 4, 5, 0)
+    assert [failure["name"] for failure in report["source_failures"]] == [locked.name]
+    for page in report["pages"]:
+        assert (page["decision"] == "kept") == (page["score"] >= 0.3)
+        assert bool(page["illustrations"]) == (page["score"] > 0)
+    thresholds = report["thresholds"]
+    kept_at = dict(zip(thresholds["values"], thresholds["pages_kept"], strict=True))
+    assert (kept_at[0.0], kept_at[0.3], kept_at[1.0]) == (9, 4, 0)
+    assert sum(report["histogram"]["pages"]) == 9
+    with Path(table).open(encoding="utf-8", newline="") as rows:
+        decisions = [row["decision"] for row in csv.DictReader(rows)]
+    assert decisions == [page["decision"] for page in report["pages"]]
+    out, _ = build_dataset(client, magazine, locked, **options)[-1]
+    with zipfile.ZipFile(out) as archive:
+        pages = csv.DictReader(io.StringIO(archive.read("manifest/pages.csv").decode()))
+        assert [page["decision"] for page in pages] == decisions
+    # Of the preview only what was handed out is left, and of the build only the ZIP.
+    made = set(served_app.gradio_folder.glob("archive-*")) - before
+    assert {path.name for job in made for path in job.iterdir()} == {"pages.csv", "dataset.zip"}
+
+
+def test_preview_of_nothing_usable_says_why(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=r"locked\.pdf.*password"):
+        preview_dataset(client, write_bad_pdf(tmp_path, "encrypted"))
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -243,8 +290,9 @@ def test_wrong_option_is_a_clear_error(
     client: Client, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     source = write_pdf(tmp_path / "scan.pdf", ["engraving"])
-    with pytest.raises(Exception, match=str(next(iter(options.values())))):
-        build_dataset(client, source, **options)
+    for call_endpoint in (build_dataset, preview_dataset):
+        with pytest.raises(Exception, match=str(next(iter(options.values())))):
+            call_endpoint(client, source, **options)
 
 
 def test_no_file_is_a_clear_error(client: Client) -> None:
@@ -307,7 +355,7 @@ def test_build_over_plain_http(served_app: ServedApp, tmp_path: Path) -> None:
 
 def test_server_paths_cannot_be_forged(served_app: ServedApp) -> None:
     forged = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
-    for name, argument in (("triage", "photos"), ("build_dataset", "files")):
+    for name, argument in ENDPOINTS:
         events = list(call(served_app, name, {argument: [forged]}))
         assert events[-1][0] == "error"
         assert "root:" not in json.dumps(events)
@@ -330,7 +378,7 @@ def test_a_file_that_was_not_uploaded_is_refused_alike(
     paths = {"outside": outside, "missing": tmp_path / "none.pdf", "through a link": link}
     if isinstance(entry, str) and entry in paths:
         entry = {"path": str(paths[entry])}
-    for name, argument in (("triage", "photos"), ("build_dataset", "files")):
+    for name, argument in ENDPOINTS:
         events = list(call(served_app, name, {argument: [entry]}))
         assert events[-1][0] == "error"
         assert "uploaded here" in json.dumps(events[-1][1])

@@ -73,7 +73,7 @@ def previewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[PreviewReport, 
     return preview([MAGAZINE], folder), folder
 
 
-# A threshold that a page just reaches; and none at all, when a blank page is left out all the same.
+# A threshold that a page just reaches, and none at all.
 @pytest.mark.parametrize("min_score", [0.3002, 0.0])
 def test_auto_decides_in_the_run_as_in_the_preview(
     previewed: tuple[PreviewReport, Path], tmp_path: Path, min_score: float
@@ -84,9 +84,9 @@ def test_auto_decides_in_the_run_as_in_the_preview(
     expected = sorted(
         page.result.page_number
         for page, score in zip(report.shown, scores, strict=True)
-        if COVERAGE_SCALE.passes(score, threshold) and not page.preview.rejection
+        if COVERAGE_SCALE.passes(score, threshold)
     )
-    assert len(expected) == (8 if min_score == 0 else 4)
+    assert len(expected) == (9 if min_score == 0 else 4)
     config = replace(AUTO, min_score=threshold)
     rows = build(MAGAZINE, tmp_path / "plain.zip", config)
     assert kept_pages(rows) == expected
@@ -97,15 +97,19 @@ def test_auto_decides_in_the_run_as_in_the_preview(
 
 
 def test_sigma_decides_in_the_run_as_in_the_preview(tmp_path: Path) -> None:
-    kinds = ["engraving", "text", "faint", "firm", "engraving"]
+    kinds = ["engraving", "text", "faint", "firm", "blank"]
     source = write_pdf(tmp_path / "grey.pdf", kinds)
     report = preview([source], tmp_path / "job", SIGMA)
     scores = {page.result.page_number: page.result.score or 0.0 for page in report.listed}
-    for min_sigma in (43.5, 45.0, 47.0):
+    rejected = [page.result.page_number for page in report.shown if page.preview.rejection]
+    assert rejected == [5], "nearly blank, whatever its sigma"
+    for min_sigma in (0.0, 43.5, 45.0, 47.0):
         config = replace(SIGMA, min_sigma=min_sigma)
         rows = build(source, tmp_path / f"{min_sigma}.zip", config)
-        assert kept_pages(rows) == [n for n, score in scores.items() if score > min_sigma]
-    assert report.histogram.kept_at[45] == 3
+        expected = [n for n, score in scores.items() if score > min_sigma and n not in rejected]
+        assert kept_pages(rows) == expected
+        assert report.histogram.kept_at[int(min_sigma)] >= len(expected)
+    assert (report.histogram.kept_at[45], report.histogram.kept_at[0]) == (2, 4)
 
 
 def test_the_table_is_that_of_the_score_command(

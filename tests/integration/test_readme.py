@@ -89,6 +89,7 @@ def test_there_are_examples_of_every_door() -> None:
         "curl",
         "/triage",
         "/build_dataset",
+        "/preview_dataset",
     ):
         assert part in everything, f"no tested example shows {part}"
 

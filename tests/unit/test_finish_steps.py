@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive_tools import borders, descreen, deskew, paper_tone, quality
-from archive_tools.config import NO_FINISHING, DatasetConfig, Finishing
+from archive_tools.config import NO_FINISHING, DatasetConfig, Finishing, PageFilter
 from archive_tools.finish_steps import finish, tone_paper
 from archive_tools.picture import Rejection, make_record
 from archive_tools.schema import Record
@@ -191,12 +191,15 @@ class TestQuality:
         assert blurred.sharpness is not None
         assert sharp.sharpness > 5 * blurred.sharpness
 
-    def test_a_nearly_blank_page_is_dropped(self) -> None:
+    def test_a_nearly_blank_page_is_dropped_unless_the_filter_knows_better(self) -> None:
         page = np.full((1400, 1000, 3), AGED, dtype=np.uint8)
         page += np.random.default_rng(0).integers(0, 8, page.shape, dtype=np.uint8)
         cv2.putText(page, "12", (480, 60), cv2.FONT_HERSHEY_SIMPLEX, 1, (40, 40, 40), 2)
-        made = make_record(page, DatasetConfig())
+        made = make_record(page, DatasetConfig(filter=PageFilter.SIGMA))
         assert made == Rejection("nearly blank")
+        # A pale drawing that `auto` has found looks no different.
+        for page_filter in (PageFilter.AUTO, PageFilter.NONE):
+            assert isinstance(make_record(page, DatasetConfig(filter=page_filter)), Record)
 
     def test_a_small_vignette_is_not_blank(self) -> None:
         page = np.full((1400, 1000, 3), AGED, dtype=np.uint8)

@@ -1,0 +1,175 @@
+"""The preview of the archive tab and its API endpoint `/preview_dataset`."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from archive_tools.config import DEFAULT_MIN_SCORE, DatasetConfig, PageFilter, RunOptions
+from archive_tools.errors import ArchiveToolsError, SourceError
+from archive_tools.job_folder import KEPT_S, link_input, open_job_folder
+from archive_tools.preview import SCORES_NAME, TABLE_NAME, PreviewReport
+from archive_tools.preview import preview_dataset as run_preview
+from archive_tools.preview_html import MOVE_THRESHOLD_JS, preview_html
+from archive_tools.preview_json import preview_json
+from archive_tools.report_html import error_html, nothing_usable, progress_html
+from archive_tools.schema import NamedFile, Progress
+from archive_tools.tab_options import ThresholdInputs, build_thresholds, make_config, page_config
+from uploads import NotUploadedError, take_uploads
+
+_INTRO = """### Look before you build
+**Preview** shows which pages are kept, without making the dataset. Then move the threshold: pages
+change sides at once, and **Build dataset** keeps just those that you see as kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewPanel:
+    """The part of the page below both columns.
+
+    Attributes:
+        thresholds: The sliders.
+        output: The preview.
+        folder: The job folder of the preview that is shown, None where there is none.
+    """
+
+    thresholds: ThresholdInputs
+    output: gr.HTML
+    folder: gr.State
+
+
+def build_preview_panel() -> PreviewPanel:
+    """Lay out the panel; call it inside `gr.Blocks`."""
+    gr.Markdown(_INTRO)
+    thresholds = build_thresholds()
+    panel = PreviewPanel(
+        thresholds,
+        gr.HTML(elem_id="page-preview"),
+        gr.State(None, time_to_live=KEPT_S, delete_callback=remove_preview),
+    )
+    for slider in (thresholds.coverage, thresholds.sigma):
+        slider.change(
+            None, thresholds.as_list(), None, js=MOVE_THRESHOLD_JS, api_visibility="private"
+        )
+    return panel
+
+
+def clear_when_outdated(panel: PreviewPanel, filter_input: gr.Radio, *others: Any) -> None:
+    """Clear the preview when what it shows would be decided otherwise.
+
+    Args:
+        panel: The preview.
+        filter_input: The filter; its slider is shown.
+        others: Inputs that decide which pages there are and what becomes of them.
+    """
+    filter_input.change(
+        on_filter,
+        filter_input,
+        [*panel.thresholds.as_list(), panel.output],
+        queue=False,
+        api_visibility="private",
+    )
+    for component in others:
+        component.change(lambda: "", None, panel.output, queue=False, api_visibility="private")
+
+
+def on_filter(filter_name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Show the slider of the chosen filter and clear the preview."""
+    return (
+        gr.update(visible=filter_name == PageFilter.AUTO),
+        gr.update(visible=filter_name == PageFilter.SIGMA),
+        "",
+    )
+
+
+def on_preview(
+    paths: list[str] | None, earlier: str | None, *values: Any
+) -> Iterator[tuple[str, str, str | None]]:
+    """Preview for the page; yields (progress HTML, preview HTML, job folder)."""
+    remove_preview(earlier)
+    named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
+    yield '<p role="status">Starting ...</p>', "", None
+    try:
+        for folder, step in _iter_preview(named, page_config(*values)):
+            if isinstance(step, Progress):
+                yield progress_html(step), "", None
+            else:
+                yield "<p>The preview is below.</p>", preview_html(step), str(folder)
+    except ArchiveToolsError as error:
+        yield error_html(str(error)), "", None
+
+
+def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
+    files: list[gr.FileData],
+    filter: str = "auto",
+    min_sigma: float = 45,
+    content: str = "pages",
+    fit: str = "square",
+    password: str = "",
+    finishing: bool = True,
+    min_score: float = DEFAULT_MIN_SCORE,
+) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
+    """Score scanned pages and decide which are kept, without building a dataset.
+
+    Yields (None, progress) while it works and at last (a table of all pages, the report). With
+    the same options /build_dataset keeps the same pages, near-duplicates and, with "regions",
+    pages whose illustrations are all too small left out.
+
+    Args:
+        files: As for /build_dataset.
+        filter: What the score is: "auto" (the share of the page that pictures cover), "sigma"
+            (the spread of the grey values) or "none" (every page is kept, sigma is told).
+        min_sigma: "sigma" keeps pages above this, 0 to 128.
+        content: "pages" or "regions"; with the latter a page without any illustration is dropped.
+        fit: As for /build_dataset: a page is looked at as finely as its image needs it.
+        password: Password for encrypted files.
+        finishing: As for /build_dataset: "sigma" then drops nearly blank pages.
+        min_score: "auto" keeps pages that reach this, 0 to 1.
+
+    Returns:
+        The table (CSV) and the report: counts, what failed and why, for the first thousand pages
+        score, decision, reason and the illustrations (x0, y0, x1, y1 as shares of width and
+        height), a histogram, and how many pages each of many thresholds would keep.
+    """
+    try:
+        config = make_config(
+            filter, min_sigma, content, fit, "", password, finishing, True, min_score
+        )
+        named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
+        for folder, step in _iter_preview(named, config):
+            if isinstance(step, Progress):
+                # Annotated as in the last step: Gradio types the endpoint by it, null or not.
+                yield None, step.to_json()  # type: ignore[misc]
+            else:
+                # Only the page builds from them.
+                (folder / SCORES_NAME).unlink()
+                yield gr.FileData(path=str(folder / TABLE_NAME)), preview_json(step)
+    except (ArchiveToolsError, NotUploadedError) as error:
+        raise gr.Error(str(error), print_exception=False) from error
+
+
+def remove_preview(folder: str | None) -> None:
+    """Remove what a preview left, if anything.
+
+    Args:
+        folder: Its job folder.
+    """
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _iter_preview(
+    files: Sequence[NamedFile], config: DatasetConfig
+) -> Iterator[tuple[Path, Progress | PreviewReport]]:
+    """Preview in a job folder of its own, which is told with each step."""
+    if not files:
+        raise SourceError("No file was given. Add at least one PDF or image, then try again.")
+    with open_job_folder(TABLE_NAME) as folder:
+        linked = [link_input(file, folder, number) for number, file in enumerate(files)]
+        for step in run_preview(linked, folder, config, RunOptions()):
+            if isinstance(step, PreviewReport) and step.run.pages.seen == step.run.pages.failed:
+                remove_preview(str(folder))
+                raise SourceError(nothing_usable(step.run))
+            yield folder, step

@@ -1,0 +1,208 @@
+"""The options of the archive tab, and how they and those of the API become a `DatasetConfig`."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import gradio as gr
+
+from archive_tools.config import (
+    NO_FINISHING,
+    Content,
+    DatasetConfig,
+    Finishing,
+    Fit,
+    PageFilter,
+)
+from archive_tools.errors import InvalidOptionError
+from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
+
+_FILTER_CHOICES = [
+    ("Auto: keep pages that show illustrations", PageFilter.AUTO.value),
+    ("Contrast (sigma): keep pages whose grey values spread widely", PageFilter.SIGMA.value),
+    ("None: keep every page", PageFilter.NONE.value),
+]
+_CONTENT_CHOICES = [
+    ("Pages: each kept page whole", Content.PAGES.value),
+    ("Regions: each illustration cut out, without text and captions", Content.REGIONS.value),
+]
+_FIT_CHOICES = [
+    ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
+    ("Crop: the square part with the most illustration", Fit.CROP.value),
+    ("Bucket: the SDXL size of the nearest shape, hardly cut", Fit.BUCKET.value),
+    ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
+]
+_DEFAULTS = DatasetConfig()
+_Choice = TypeVar("_Choice", PageFilter, Content, Fit)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionInputs:
+    """The inputs of the page that decide what a dataset holds; see `page_config` for the order."""
+
+    filter: gr.Radio
+    content: gr.Radio
+    fit: gr.Radio
+    trigger: gr.Textbox
+    password: gr.Textbox
+    finishing: gr.Checkbox
+    dedupe: gr.Checkbox
+
+    def as_list(self) -> list[gr.components.Component]:
+        """Return them in the order in which `page_config` takes their values."""
+        return [
+            self.filter, self.content, self.fit, self.trigger, self.password, self.finishing,
+            self.dedupe,
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdInputs:
+    """One slider for each filter that has a threshold; only that of the chosen filter is seen."""
+
+    coverage: gr.Slider
+    sigma: gr.Slider
+
+    def as_list(self) -> list[gr.components.Component]:
+        """Return them in the order in which `page_config` takes their values."""
+        return [self.coverage, self.sigma]
+
+
+def build_options() -> OptionInputs:
+    """Lay out the options, folded away; call it inside `gr.Blocks`."""
+    with gr.Accordion("Options", open=False):
+        return OptionInputs(
+            filter=gr.Radio(
+                _FILTER_CHOICES,
+                value=_DEFAULTS.filter.value,
+                label="Which pages are kept",
+                elem_id="filter-input",
+            ),
+            content=gr.Radio(
+                _CONTENT_CHOICES,
+                value=_DEFAULTS.content.value,
+                label="What each image shows",
+                elem_id="content-input",
+            ),
+            fit=gr.Radio(
+                _FIT_CHOICES,
+                value=_DEFAULTS.fit.value,
+                label="Fit to 1024x1024",
+                elem_id="fit-input",
+            ),
+            trigger=gr.Textbox(
+                label="Trigger word", info="First word of every caption.", elem_id="trigger-input"
+            ),
+            password=gr.Textbox(
+                label="Password for encrypted PDFs", type="password", elem_id="password-input"
+            ),
+            finishing=gr.Checkbox(
+                value=True,
+                label="Clean the pictures: cut scanner borders, turn slanted pages, neutralise "
+                "paper",
+                elem_id="finishing-input",
+            ),
+            dedupe=gr.Checkbox(
+                value=True, label="Leave near-duplicates out", elem_id="dedupe-input"
+            ),
+        )
+
+
+def build_thresholds() -> ThresholdInputs:
+    """Lay out the sliders; call it inside `gr.Blocks`."""
+    return ThresholdInputs(
+        coverage=gr.Slider(
+            0,
+            COVERAGE_SCALE.highest,
+            value=COVERAGE_SCALE.to_shown(_DEFAULTS.min_score),
+            step=COVERAGE_SCALE.step,
+            label="Least share of a kept page that pictures cover (%)",
+            elem_id="min-score-input",
+        ),
+        sigma=gr.Slider(
+            0,
+            SIGMA_SCALE.highest,
+            value=_DEFAULTS.min_sigma,
+            step=SIGMA_SCALE.step,
+            label="Least contrast of a kept page (sigma)",
+            visible=False,
+            elem_id="min-sigma-input",
+        ),
+    )
+
+
+def page_config(  # noqa: PLR0913 - the inputs of the page, one by one
+    filter_name: str,
+    content: str,
+    fit: str,
+    trigger: str | None,
+    password: str | None,
+    finishing: bool,
+    dedupe: bool,
+    coverage_percent: float,
+    min_sigma: float,
+) -> DatasetConfig:
+    """Return what the page asks for.
+
+    Args:
+        filter_name: Which pages are kept.
+        content: What each image shows.
+        fit: How it is fitted.
+        trigger: First word of the captions.
+        password: For encrypted files.
+        finishing: Whether pictures are cleaned.
+        dedupe: Whether near-duplicates are left out.
+        coverage_percent: The slider of `auto`.
+        min_sigma: The slider of `sigma`.
+
+    Raises:
+        InvalidOptionError: A value cannot work.
+    """
+    # To the nearest step, as the page's script does: other figures may be typed beside a slider.
+    min_score = COVERAGE_SCALE.to_score(_number(coverage_percent, "min_score"))
+    return make_config(
+        filter_name, SIGMA_SCALE.to_score(_number(min_sigma, "min_sigma")), content, fit, trigger,
+        password, finishing, dedupe, min_score,
+    )  # fmt: skip
+
+
+def make_config(  # noqa: PLR0913 - what the endpoints have
+    filter_name: str,
+    min_sigma: float,
+    content: str,
+    fit: str,
+    trigger: str | None,
+    password: str | None,
+    finishing: bool,
+    dedupe: bool,
+    min_score: float,
+) -> DatasetConfig:
+    """Check the options of a call and return them; see `build_dataset` for what they mean.
+
+    Raises:
+        InvalidOptionError: A value cannot work.
+    """
+    return DatasetConfig(
+        filter=_choice(PageFilter, filter_name, "filter"),
+        min_sigma=_number(min_sigma, "min_sigma"),
+        min_score=_number(min_score, "min_score"),
+        content=_choice(Content, content, "content"),
+        fit=_choice(Fit, fit, "fit"),
+        trigger=str(trigger or ""),  # an empty text box sends null
+        password=str(password) if password else None,
+        finishing=Finishing() if finishing else NO_FINISHING,
+        dedupe=bool(dedupe),
+    )
+
+
+def _number(value: object, option: str) -> float:
+    try:
+        return float(str(value))
+    except ValueError as error:
+        raise InvalidOptionError(f"{option} is {value!r}. Give a number.") from error
+
+
+def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:
+    if text not in list(kind):
+        allowed = ", ".join(kind)
+        raise InvalidOptionError(f"{option} is {text!r}. Choose one of: {allowed}.")
+    return kind(text)
