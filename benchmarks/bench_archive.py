@@ -1,7 +1,7 @@
 """Pages per second and CPU time of the engine and of the reference, in one run on one input.
 
     python -m benchmarks.bench_archive INPUTS_FOLDER [--kinds colour ...] [--rounds 3]
-        [--variants engine-2 article ...] [--pages N] [--json results.json]
+        [--variants engine-2 article ...] [--json results.json]
 
 Each variant runs as a process of its own, start-up included; variants take turns within a round,
 so that a busy machine hits all alike. Ratios are of medians. CPU time is that of the whole process
