@@ -123,7 +123,8 @@ def _match_glob(pattern: Path) -> list[str]:
 def _plan_folder(folder: Path, name: str, leave_out: Path | None) -> Iterator[Planned]:
     """Find the documents in a folder and in those below it; hidden ones are left out."""
     is_empty = True
-    for parent, folders, files in os.walk(folder):
+    closed: list[OSError] = []
+    for parent, folders, files in os.walk(folder, onerror=closed.append):
         place = Path(parent)
         folders[:] = sorted(one for one in folders if _is_walked(place / one, leave_out))
         here = clean_name(place.relative_to(folder).as_posix()) if place != folder else ""
@@ -132,7 +133,11 @@ def _plan_folder(folder: Path, name: str, leave_out: Path | None) -> Iterator[Pl
             below = f"{here}/{planned.name}".strip("/") or name or clean_name(folder.resolve().name)
             yield replace(planned, name=below)
         folders[:] = [one for one in folders if not (place / one).is_symlink()]
-    if is_empty:
+    for error in closed:
+        below = Path(error.filename or folder).relative_to(folder).as_posix()
+        shown = name if below == "." else clean_name(below)
+        yield SourceFailure(shown, f"The folder cannot be read: {error.strerror or error}.")
+    if is_empty and not closed:
         yield SourceFailure(
             name or str(folder),
             "The folder holds no PDF, no ZIP file, no image and no other book.",

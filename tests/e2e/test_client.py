@@ -13,6 +13,7 @@ import httpx
 import pytest
 from gradio_client import Client, handle_file
 
+from tests import image_fixtures
 from tests.api_calls import wait_for_answers
 from tests.commands import count_pages, run_command
 from tests.sample_files import LION_PHOTO, draw_photo, draw_sideways_photo, write_bad_pdf, write_pdf
@@ -225,6 +226,18 @@ def test_one_bad_pdf_among_several(client: Client, tmp_path: Path) -> None:
             "last.pdf",
             "last.pdf",
         ]
+
+
+def test_images_and_comic_books_are_sources(client: Client, tmp_path: Path) -> None:
+    image, comic = tmp_path / "plate.png", tmp_path / "comic.cbz"
+    image.write_bytes(image_fixtures.page_image("PNG"))
+    comic.write_bytes(image_fixtures.comic_book({"1.jpg": image_fixtures.page_image(seed=1)}))
+    _, report = build_dataset(client, image, comic, filter="none")[-1]
+    assert count_pages(report) == (2, 2, 0, 0)
+    assert [document["file"] for document in report["dataset"]["documents"]] == [
+        "plate.png",
+        "comic.cbz",
+    ]
 
 
 def test_illustrations_are_cut_out_of_the_pages_that_auto_keeps(client: Client) -> None:

@@ -241,6 +241,97 @@ def test_link_to_nothing_is_called_that(tmp_path: Path) -> None:
         assert "link to a file that is not there" in failure.message
 
 
+def test_linked_folder_is_named_and_not_entered(tmp_path: Path) -> None:
+    write_files(tmp_path / "elsewhere", "a.pdf")
+    write_files(tmp_path / "scans" / "deep", "b.pdf")
+    (tmp_path / "scans" / "deep" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "scans" / "round").symlink_to(tmp_path / "scans")
+    planned = plan_sources([tmp_path / "scans"], None)
+    assert [one.name for one in planned] == ["round", "deep/b.pdf", "deep/link"]
+    linked = [one for one in planned if isinstance(one, SourceFailure)]
+    assert [one.name for one in linked] == ["round", "deep/link"]
+    assert "link to a folder" in linked[0].message
+    assert plan_names(tmp_path / "scans" / "deep" / "link") == ["a.pdf"]
+
+
+def test_folder_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path, "a.pdf", "closed/b.pdf")
+    closed = tmp_path / "closed"
+    scan = os.scandir
+
+    def refuse(path: str | os.PathLike[str]) -> object:  # root may read everything
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    good, failure = plan_sources([tmp_path], None)
+    assert good.name == "a.pdf"
+    assert failure == SourceFailure("closed", "The folder cannot be read: Permission denied.")
+
+
+def test_dataset_of_another_run_is_no_source(tmp_path: Path) -> None:
+    members = dict.fromkeys(["train/000001.jpg", "manifest/pages.csv", "manifest/report.json"], b"")
+    write_zip(tmp_path / "earlier.zip", members)
+    for name in members:
+        write_files(tmp_path / "folder", name)
+    write_files(tmp_path, "a.pdf")
+    planned = plan_sources([tmp_path], leave_out=tmp_path / "new.zip")
+    assert [one.name for one in planned] == ["a.pdf", "earlier.zip", "folder"]
+    messages = [one.message for one in planned if isinstance(one, SourceFailure)]
+    assert len(messages) == 2
+    assert all("this program has made" in message for message in messages)
+
+
+def test_dataset_that_this_run_replaces_is_no_source(tmp_path: Path) -> None:
+    write_files(tmp_path, "a.pdf", "new/train/000001.jpg", "new.building/train/000001.jpg")
+    assert plan_names(tmp_path, leave_out=tmp_path / "new") == ["a.pdf"]
+
+
+def test_images_of_a_zip_are_a_document_for_each_folder(tmp_path: Path) -> None:
+    members = {"b/2.jpg": b"2", "b/10.jpg": b"10", "../c/1.png": b"c", "1.tif": b"1", "x.txt": b""}
+    scans = write_zip(tmp_path / "s.zip", members)
+    documents = {}
+    with SourceFeed(plan_sources([scans], None), tmp_path / "work") as feed:
+        for brought in feed:
+            if isinstance(brought, NamedFile):
+                inner = sorted(brought.path.iterdir())
+                documents[brought.name] = {path.name: path.read_bytes() for path in inner}
+                feed.release(brought.path)
+                assert list((tmp_path / "work").iterdir()) == []
+    assert documents == {
+        "s.zip": {"1.tif": b"1"},
+        "s.zip/../c": {"1.png": b"c"},
+        "s.zip/b": {"2.jpg": b"2", "10.jpg": b"10"},
+    }
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.zip"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a/x.jpg", "a/X.jpg"], ["a/b:c.jpg"], ["a/" + 210 * "n" + ".jpg"], ["a\\..\\b.jpg"]],
+)
+def test_images_with_odd_names_get_plain_ones(names: list[str], tmp_path: Path) -> None:
+    scans = write_zip(tmp_path / "s.zip", dict.fromkeys(names, b"x"))
+    with SourceFeed(plan_sources([scans], None), tmp_path / "work") as feed:
+        [document] = [brought for brought in feed if isinstance(brought, NamedFile)]
+        found = sorted(path.name for path in document.path.iterdir())
+    assert found == [f"{number:06d}.jpg" for number in range(1, len(names) + 1)]
+
+
+def test_many_images_that_are_a_bomb_together_are_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "HARMLESS_BYTES", 2**20)
+    members = {f"{number}.png": bytes(2**19) for number in range(5)}
+    bomb = write_zip(tmp_path / "s.zip", members | {"z.pdf": PDF})
+    files, [failure] = bring_all([bomb], tmp_path / "work")
+    assert files == [("s.zip/z.pdf", PDF)]
+    assert "100 times" in failure.message
+
+
 def test_file_whose_name_is_no_text_gets_a_link_with_a_plain_name(tmp_path: Path) -> None:
     old = tmp_path / os.fsdecode(b"M\xe4rz")
     old.mkdir()
