@@ -10,13 +10,25 @@ VetScannerError
 Abstaining is an outcome (`schema.Abstention`), never an exception.
 """
 
+from collections.abc import Mapping
+
 
 class VetScannerError(Exception):
     """Base of everything that the vet scanner raises on purpose."""
 
 
 class InvalidPhotoError(VetScannerError):
-    """A photo cannot be used; the message names the file and what to do."""
+    """A photo cannot be used; the message names the file and what to do.
+
+    Attributes:
+        reason: Why, as a key of `Phrases.refusals`: the report tells it in its own language.
+        details: What the text of that reason leaves open.
+    """
+
+    def __init__(self, message: str, reason: str, details: Mapping[str, object]) -> None:
+        """Keep the reason beside its text; see the class."""
+        super().__init__(message)
+        self.reason, self.details = reason, details
 
 
 class InvalidOptionError(VetScannerError, ValueError):

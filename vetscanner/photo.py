@@ -17,7 +17,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from vetscanner import config
 from vetscanner.errors import InvalidPhotoError
-from vetscanner.schema import Photo, PhotoQuality
+from vetscanner.phrases import load_phrases
+from vetscanner.schema import Language, Photo, PhotoQuality
 
 FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF")
 # Photos of iPhones. No thumbnails: they would be decoded, and only the photo is looked at.
@@ -91,13 +92,19 @@ def _check_file(path: Path, name: str) -> None:
     try:
         exists = path.exists()
     except OSError as error:  # a name that the system refuses, such as one of 300 letters
-        raise InvalidPhotoError(f"{name}: {error.strerror}; check the path.") from error
+        raise _refuse("unusable_path", name, cause=error.strerror) from error
     if not exists:
-        raise InvalidPhotoError(f"{name}: there is no such file; check the path.")
+        raise _refuse("missing", name)
     if not path.is_file():
-        raise InvalidPhotoError(f"{name}: this is not a file; give the photo itself.")
+        raise _refuse("no_file", name)
     if path.stat().st_size == 0:
-        raise InvalidPhotoError(f"{name}: the file is empty; send the photo again.")
+        raise _refuse("empty", name)
+
+
+def _refuse(reason: str, name: str, **details: object) -> InvalidPhotoError:
+    """Return the error of a reason, a key of `Phrases.refusals`, with its English text."""
+    known = {"name": name, **details}
+    return InvalidPhotoError(load_phrases(Language.EN).tell_refusal(reason, known), reason, known)
 
 
 def _open_picture(path: Path) -> Image.Image:
@@ -112,19 +119,12 @@ def _check_size(picture: Image.Image, name: str) -> None:
     width, height = picture.size
     limit = config.MAX_JPEG_PIXELS if _can_decode_small(picture) else config.MAX_PIXELS
     if width * height > limit:
-        raise InvalidPhotoError(
-            f"{name}: {width} x {height} pixels are too many; send the photo at a smaller size, "
-            f"at most {limit // 1_000_000} megapixels."
-        )
+        megapixels = limit // 1_000_000
+        raise _refuse("too_many_pixels", name, width=width, height=height, megapixels=megapixels)
     if min(width, height) < config.MIN_SIDE_PX:
-        raise InvalidPhotoError(
-            f"{name}: {width} x {height} pixels are too few to see anything; send the photo "
-            "as the camera took it, not a thumbnail."
-        )
+        raise _refuse("too_few_pixels", name, width=width, height=height)
     if max(width, height) > config.MAX_ASPECT_RATIO * min(width, height):
-        raise InvalidPhotoError(
-            f"{name}: {width} x {height} pixels are a strip, not a photo; send the whole photo."
-        )
+        raise _refuse("strip", name, width=width, height=height)
 
 
 def _can_decode_small(picture: Image.Image) -> bool:
@@ -186,24 +186,12 @@ def _sharpest_tile(grey: NDArray[np.uint8]) -> float:
 def _unreadable(path: Path, name: str, error: Exception) -> InvalidPhotoError:
     """Say in plain words why a file could not be decoded, and what to do."""
     if isinstance(error, Image.DecompressionBombError | MemoryError):
-        return InvalidPhotoError(
-            f"{name}: the picture has far more pixels than any camera takes; send the photo "
-            f"itself, at most {config.MAX_PIXELS // 1_000_000} megapixels."
-        )
+        return _refuse("bomb", name, megapixels=config.MAX_PIXELS // 1_000_000)
     if _is_heif(path):
-        return InvalidPhotoError(
-            f"{name}: this HEIC photo is damaged or of an unusual kind; convert it to JPEG (on an "
-            "iPhone: Settings, Camera, Formats, Most Compatible) and send it again."
-        )
+        return _refuse("odd_heic", name)
     if isinstance(error, UnidentifiedImageError):
-        return InvalidPhotoError(
-            f"{name}: this is not a photo in a known format; send a JPEG, HEIC, PNG, WebP, "
-            "TIFF or AVIF file (renaming a file does not convert it)."
-        )
-    return InvalidPhotoError(
-        f"{name}: the photo is damaged or incomplete ({error}); send the file again or take a "
-        "new photo."
-    )
+        return _refuse("unknown_format", name)
+    return _refuse("damaged", name, cause=error)
 
 
 def _is_heif(path: Path) -> bool:

@@ -1,12 +1,21 @@
 """Wording of the catalogue in one language, read from `languages/<language>.toml`."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from vetscanner.schema import Language, SignClass, TickedSign
+
+_SPELLED_ALIKE = {
+    "formats": "JPEG, HEIC, PNG, WebP, TIFF, AVIF",
+    "heic": "HEIC",
+    "jpeg": "JPEG",
+    "iphone": "iPhone",
+}
+"""Names that are the same in every language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,7 @@ class Phrases:
         ticked: Wording of each ticked sign.
         steps: First step (key of `conditions.STEP_SOURCES`) -> its text.
         abstentions: Reason of an abstention -> its text and advice.
+        refusals: Reason why a photo cannot be used -> its text, to be filled by `tell_refusal`.
     """
 
     disclaimer: str
@@ -56,6 +66,16 @@ class Phrases:
     ticked: dict[TickedSign, TickedPhrases]
     steps: dict[str, str]
     abstentions: dict[str, AbstentionPhrases]
+    refusals: dict[str, str]
+
+    def tell_refusal(self, reason: str, details: Mapping[str, object]) -> str:
+        """Say why a photo cannot be used, and what to do.
+
+        Args:
+            reason: Key of `refusals`.
+            details: What its text leaves open, such as `name`.
+        """
+        return self.refusals[reason].format(**_SPELLED_ALIKE, **details)
 
 
 @cache
@@ -82,6 +102,7 @@ def load_phrases(language: Language) -> Phrases:
             reason: AbstentionPhrases(entry["text"], tuple(entry["advice"]))
             for reason, entry in words["abstentions"].items()
         },
+        refusals=words["refusals"],
     )
 
 

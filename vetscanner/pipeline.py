@@ -13,6 +13,7 @@ from vetscanner.config import MAX_PHOTOS
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError
 from vetscanner.model_specs import ModelSpec
 from vetscanner.photo import load_photo
+from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.report import PhotoError, ScanReport, write_report
 from vetscanner.schema import Classification, Language, Photo, TickedSign
 from vetscanner.triage import triage
@@ -62,9 +63,9 @@ def scan_photos(
     """
     ticked = [_parse(TickedSign, sign, "sign") for sign in signs]
     report_language = _parse(Language, language, "language")
-    photos, photo_errors = _load_photos(files)
+    photos, photo_errors = _load_photos(files, load_phrases(report_language))
     if not photos and not ticked:
-        raise InvalidPhotoError(_nothing_usable(photo_errors))
+        raise _nothing_usable(photo_errors, load_phrases(report_language))
     classification = classify([photo.pixels for photo in photos], spec) if photos else None
     outcome = triage(
         classification.predictions if classification else (),
@@ -84,7 +85,9 @@ def _parse(choices: type[_Choice], value: str, what: str) -> _Choice:
         raise InvalidOptionError(f"Unknown {what} {value!r}; choose from: {allowed}.") from None
 
 
-def _load_photos(files: Sequence[PhotoFile]) -> tuple[list[Photo], list[PhotoError]]:
+def _load_photos(
+    files: Sequence[PhotoFile], phrases: Phrases
+) -> tuple[list[Photo], list[PhotoError]]:
     """Read what can be read; a photo that cannot costs only itself."""
     photos: list[Photo] = []
     photo_errors: list[PhotoError] = []
@@ -92,14 +95,16 @@ def _load_photos(files: Sequence[PhotoFile]) -> tuple[list[Photo], list[PhotoErr
         try:
             photos.append(load_photo(file.path, file.name))
         except InvalidPhotoError as error:
-            photo_errors.append(PhotoError(file.name, str(error)))
+            message = phrases.tell_refusal(error.reason, error.details)
+            photo_errors.append(PhotoError(file.name, message))
     for file in files[MAX_PHOTOS:]:
-        message = f"{file.name}: only the first {MAX_PHOTOS} photos of an animal are looked at."
+        details = {"name": file.name, "limit": MAX_PHOTOS}
+        message = phrases.tell_refusal("too_many_photos", details)
         photo_errors.append(PhotoError(file.name, message))
     return photos, photo_errors
 
 
-def _nothing_usable(photo_errors: Sequence[PhotoError]) -> str:
-    if not photo_errors:
-        return "There is no photo: add a photo of the animal, or tick what you see on it."
-    return "\n".join(error.message for error in photo_errors)
+def _nothing_usable(photo_errors: Sequence[PhotoError], phrases: Phrases) -> InvalidPhotoError:
+    """Return the error of a scan with neither photo nor tick, in the report's language."""
+    messages = [error.message for error in photo_errors] or [phrases.tell_refusal("none", {})]
+    return InvalidPhotoError("\n".join(messages), "none", {})

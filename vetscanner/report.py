@@ -100,7 +100,7 @@ class ScanReport:
             "abstained": self.abstained,
             "signs_used": [str(sign) for sign in self.outcome.signs_used],
             "photos": self._photos_json(heatmaps),
-            **_model_json(self.classification),
+            **_model_json(self.classification, phrases),
             "sources": list(self.sources),
             "disclaimer": phrases.disclaimer,
             "photo_errors": [
@@ -278,12 +278,12 @@ def _finding_json(finding: Finding, phrases: Phrases) -> dict[str, Any]:
     }
 
 
-def _model_json(classification: Classification | None) -> dict[str, Any]:
+def _model_json(classification: Classification | None, phrases: Phrases) -> dict[str, Any]:
     if classification is None:
         return {
             "model": {"id": None, "revision": None, "calibrated": False},
             "device": None,
-            "device_reason": "There was no photo to look at, so no model ran.",
+            "device_reason": phrases.labels["no_model_ran"],
             "timings_s": {"load": 0.0, "infer": 0.0, "unload": 0.0},
         }
     return {

@@ -134,6 +134,13 @@ def test_every_key_that_the_report_needs_has_words(language: Language) -> None:
     assert phrases.labels["not_excluded"].count("{name}") == 1
 
 
+@pytest.mark.parametrize("language", Language)
+def test_refusals_leave_the_same_open_in_every_language(language: Language) -> None:
+    texts, english = load_phrases(language).refusals, load_phrases(Language.EN).refusals
+    for reason, text in texts.items():
+        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", english[reason]))
+
+
 def test_facts_point_to_steps_and_sources_that_exist() -> None:
     steps = {step for condition in CONDITIONS.values() for step in condition.steps}
     assert steps | set(OFFICIAL_VET_STEPS) == set(STEP_SOURCES)

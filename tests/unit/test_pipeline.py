@@ -243,6 +243,28 @@ def test_all_bad_photos_are_all_named(bad_file: PhotoFile, tmp_path: Path) -> No
         scan([bad_file, missing])
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "not a photo in a known format"),
+        ("de", "kein Foto in einem bekannten Format"),
+        ("fr", "pas une photo dans un format connu"),
+        ("ru", "это не фото в известном формате"),
+    ],
+)
+def test_refusals_are_told_in_the_language_of_the_report(
+    bad_file: PhotoFile, language: str, words: str
+) -> None:
+    report = scan([bad_file], signs="down", language=language).to_json()
+    [error] = report["photo_errors"]
+    assert error["message"].startswith("bad.jpg")
+    assert words in error["message"]
+    assert "JPEG" in error["message"]
+    assert report["device_reason"] == load_phrases(Language(language)).labels["no_model_ran"]
+    with pytest.raises(InvalidPhotoError, match=words):
+        scan([bad_file], language=language)
+
+
 def test_nothing_at_all_is_explained() -> None:
     with pytest.raises(InvalidPhotoError, match="add a photo"):
         scan([])
