@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from archive_tools.errors import InvalidOptionError
-from archive_tools.schema import ProbeTask, Task
+from archive_tools.schema import HashTask, ProbeTask, Task
 
 # A slow network disk; hashing alone reaches 500 MB/s on one core.
 SLOWEST_READ_BYTES_PER_S = 20_000_000
@@ -228,8 +228,8 @@ class WorkerLimits:
             )
 
     def time_s(self, task: Task) -> float:
-        """Return the seconds that a task may take; hashing a large file may take longer."""
-        if isinstance(task, ProbeTask):
+        """Return the seconds that a task may take; reading a large file may take longer."""
+        if isinstance(task, ProbeTask | HashTask):
             return self.page_time_s + task.size_bytes / SLOWEST_READ_BYTES_PER_S
         return self.page_time_s
 

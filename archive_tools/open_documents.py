@@ -140,8 +140,8 @@ def open_any_document(
             )
 
 
-def probe_document(path: Path, config: DatasetConfig) -> tuple[int, str, DocumentDetails]:
-    """Return number of pages, hex SHA-256 and the document's own metadata, without rendering.
+def probe_document(path: Path, config: DatasetConfig) -> tuple[int, DocumentDetails]:
+    """Return number of pages and the document's own metadata, without rendering.
 
     Args:
         path: A file, or a folder of images.
@@ -153,14 +153,25 @@ def probe_document(path: Path, config: DatasetConfig) -> tuple[int, str, Documen
     """
     store = _open_images(path)
     if store is None:
-        page_count, details = probe(path, config.password, config.hide_layers)
-    else:
-        with _open_image_document(store) as images:
-            page_count, details = images.page_count, DocumentDetails()
-    if isinstance(store, FileStore) and path.is_dir():
-        return page_count, _hash_folder(path, store.names), details
+        return probe(path, config.password, config.hide_layers)
+    with _open_image_document(store) as images:
+        return images.page_count, DocumentDetails()
+
+
+def hash_document(path: Path) -> str:
+    """Return the SHA-256 of a document's bytes in hex.
+
+    Args:
+        path: A file, or a folder of images.
+
+    Raises:
+        SourceError: The folder holds no image (any more).
+        OSError: It cannot be read.
+    """
+    if path.is_dir():
+        return _hash_folder(path, open_folder(path).names)
     with path.open("rb") as file:
-        return page_count, hashlib.file_digest(file, "sha256").hexdigest(), details
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

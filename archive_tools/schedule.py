@@ -4,9 +4,12 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from archive_tools.schema import (
+    HashResult,
+    HashTask,
     NamedFile,
     PageOutcome,
     PageResult,
@@ -109,31 +112,58 @@ class Schedule:
             if not isinstance(file, NamedFile):
                 yield file
                 continue
-            ticket = self._executor.submit(ProbeTask(file.path, _size_bytes(file.path)))
-            while not self._executor.wait_for(ticket, TICK_S):
-                yield None
-            assert isinstance(ticket.reply, ProbeResult)
-            yield from self._pages_of(file, ticket.reply)
+            probing = self._executor.submit(ProbeTask(file.path, _size_bytes(file.path)))
+            yield from self._wait(probing)
+            assert isinstance(probing.reply, ProbeResult)
+            yield from self._pages_of(file, probing.reply)
 
     def _pages_of(
         self, file: NamedFile, probed: ProbeResult
-    ) -> Iterator[SourceBegins | SourceFailure | _PageAhead]:
-        """Hand the pages of one file to the executor."""
+    ) -> Iterator[SourceBegins | SourceFailure | _PageAhead | None]:
+        """Hand the pages of one file to the executor, the first ones while the file is hashed."""
         if probed.failure is not None:
-            failure = _with_known_name(probed.failure, file.path, file.name)
-            self._feed.release(file.path)
-            yield SourceFailure(file.name, failure)
+            yield self._fail(file, probed.failure)
             return
-        source = Source(file.path, file.name, probed.sha256, probed.page_count, probed.details)
+        hashing = self._executor.submit(HashTask(file.path, _size_bytes(file.path)))
+        page_indices = range(self._first_page(probed.page_count), probed.page_count)
+        early = self._submit_early(file.path, page_indices)
+        yield from self._wait(hashing)
+        assert isinstance(hashing.reply, HashResult)
+        if hashing.reply.failure is not None:
+            yield self._fail(file, hashing.reply.failure)
+            return
+        sha256 = hashing.reply.sha256
+        source = Source(file.path, file.name, sha256, probed.page_count, probed.details)
         yield SourceBegins(source)
-        first_page = self._first_page(source.page_count)
-        if first_page >= source.page_count:
+        if not page_indices:
             self._feed.release(file.path)
-        for page_index in range(first_page, source.page_count):
-            task = PageTask(source.path, page_index, self._purpose)
-            result = self._known.find(source, page_index) if self._known else None
-            ticket = self._executor.submit(task) if result is None else Ticket(task, result)
+        for page_index in page_indices:
+            ticket = early.popleft() if early else self._submit(source, page_index)
             yield _PageAhead(source, ticket)
+
+    def _submit_early(self, path: Path, page_indices: range) -> deque[Ticket]:
+        """Hand the first pages in before the file is hashed, where none needs its hash."""
+        if self._known is not None:
+            return deque()
+        tasks = (PageTask(path, page_index, self._purpose) for page_index in page_indices)
+        return deque(map(self._executor.submit, islice(tasks, self._executor.in_flight_limit)))
+
+    def _submit(self, source: Source, page_index: int) -> Ticket:
+        """Hand a page in, or take it from those that need not be looked at."""
+        task = PageTask(source.path, page_index, self._purpose)
+        result = self._known.find(source, page_index) if self._known else None
+        return self._executor.submit(task) if result is None else Ticket(task, result)
+
+    def _fail(self, file: NamedFile, failure: str) -> SourceFailure:
+        """Give a file up."""
+        failure = _with_known_name(failure, file.path, file.name)
+        self._feed.release(file.path)
+        return SourceFailure(file.name, failure)
+
+    def _wait(self, ticket: Ticket) -> Iterator[None]:
+        """Wait for a reply, and come up for air."""
+        while not self._executor.wait_for(ticket, TICK_S):
+            yield None
 
     def _first_page(self, page_count: int) -> int:
         """Return the index of the current file's first page that is still to be done."""
@@ -149,8 +179,7 @@ class Schedule:
             yield step
             return
         self._pages_ahead -= 1
-        while not self._executor.wait_for(step.ticket, TICK_S):
-            yield None
+        yield from self._wait(step.ticket)
         assert isinstance(step.ticket.reply, PageResult)
         yield PageDone(step.source, _named(step.ticket.reply, step.source))
         if step.ticket.reply.page_number == step.source.page_count:

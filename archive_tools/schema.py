@@ -209,7 +209,7 @@ class NamedFile:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTask:
-    """One file to be opened and hashed in a worker; small and picklable."""
+    """One file to be opened in a worker; small and picklable."""
 
     path: Path
     size_bytes: int
@@ -221,25 +221,46 @@ class ProbeResult:
 
     Attributes:
         page_count: Number of pages, 0 when the file cannot be used.
-        sha256: Hex digest of the file's bytes, empty when the file cannot be used.
         details: The document's own metadata.
         failure: Why the file cannot be used and what to do; None when it can.
     """
 
     page_count: int = 0
-    sha256: str = ""
     details: DocumentDetails = field(default_factory=DocumentDetails)
     failure: str | None = None
 
 
-Task = PageTask | ProbeTask
-Reply = PageResult | ProbeResult
+@dataclass(frozen=True, slots=True)
+class HashTask:
+    """One file to be hashed in a worker; small and picklable."""
+
+    path: Path
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HashResult:
+    """The fingerprint of a file.
+
+    Attributes:
+        sha256: Hex digest of the file's bytes, empty when they cannot be read.
+        failure: Why they cannot be read; None when they can.
+    """
+
+    sha256: str = ""
+    failure: str | None = None
+
+
+Task = PageTask | ProbeTask | HashTask
+Reply = PageResult | ProbeResult | HashResult
 
 
 def failed_reply(task: Task, reason: str) -> Reply:
     """Return the reply to a task that came to nothing."""
     if isinstance(task, ProbeTask):
         return ProbeResult(failure=reason)
+    if isinstance(task, HashTask):
+        return HashResult(failure=reason)
     return PageResult(task.page_index, PageOutcome.FAILED, 0, 0, None, None, reason)
 
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from archive_tools.config import DatasetConfig, WorkerLimits
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.extraction import PageExtractor
-from archive_tools.open_documents import probe_document
+from archive_tools.open_documents import hash_document, probe_document
 from archive_tools.schema import (
+    HashResult,
+    HashTask,
     ProbeResult,
     ProbeTask,
     Reply,
@@ -55,7 +57,7 @@ class TaskRunner:
         """Work on one task.
 
         Args:
-            task: A page to be extracted, or a file to be opened and hashed.
+            task: A page to be extracted, or a file to be opened or hashed.
 
         Returns:
             The outcome; failed with a plain reason where the work raised.
@@ -64,6 +66,8 @@ class TaskRunner:
         try:
             if isinstance(task, ProbeTask):
                 return self._probe(task.path)
+            if isinstance(task, HashTask):
+                return HashResult(hash_document(task.path))
             return self._extractor.extract(task)
         except Exception as error:  # noqa: BLE001
             return failed_reply(task, self._reason(error, task.path))
@@ -73,7 +77,7 @@ class TaskRunner:
         self._extractor.close()
 
     def _probe(self, path: Path) -> ProbeResult:
-        """Open a file and hash its bytes, a piece at a time."""
+        """Open a file."""
         return ProbeResult(*probe_document(path, self._config))
 
     def _reason(self, error: Exception, path: Path) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,21 @@ import pytest
 from archive_tools import worker
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import WorkerStartError
-from archive_tools.schema import PageOutcome, PageResult, PageTask, ProbeResult, ProbeTask
+from archive_tools.schedule import Schedule
+from archive_tools.schema import (
+    HashResult,
+    HashTask,
+    PageOutcome,
+    PageResult,
+    PageTask,
+    ProbeResult,
+    ProbeTask,
+    SourceFailure,
+    Task,
+)
+from archive_tools.source import SourceFeed
+from archive_tools.source_plan import plan_sources
+from archive_tools.worker_process import Ticket
 from archive_tools.workers import (
     Executor,
     ProcessExecutor,
@@ -234,12 +249,33 @@ def test_page_that_wants_too_much_memory_costs_only_itself(scans: Path, tmp_path
     assert len(workers) == 1
 
 
-def test_probe_hashes_the_file(scans: Path) -> None:
-    with open_executor(BY_SIGMA, RunOptions(workers=1)) as executor:
+def test_file_is_opened_and_hashed(scans: Path) -> None:
+    with open_executor(DatasetConfig(), RunOptions(workers=1)) as executor:
         found = probe(executor, scans)
+        hashing = executor.submit(HashTask(scans, scans.stat().st_size))
+        assert executor.wait_for(hashing, timeout_s=120)
     assert found.failure is None
     assert found.page_count == 8
-    assert found.sha256 == hashlib.sha256(scans.read_bytes()).hexdigest()
+    assert hashing.reply == HashResult(hashlib.sha256(scans.read_bytes()).hexdigest())
+
+
+class VanishingFiles(SerialExecutor):
+    """An executor whose files are deleted just before they are hashed."""
+
+    def submit(self, task: Task) -> Ticket:
+        if isinstance(task, HashTask):
+            task.path.unlink()
+        return super().submit(task)
+
+
+def test_file_that_vanishes_before_it_is_hashed_is_a_failure(scans: Path, tmp_path: Path) -> None:
+    gone = shutil.copy(scans, tmp_path / "gone.pdf")
+    planned = plan_sources([Path(gone)], leave_out=None)
+    with VanishingFiles(KEEP_ALL) as executor, SourceFeed(planned, tmp_path / "work") as feed:
+        [failure] = [step for step in Schedule(feed, executor) if step is not None]
+    assert isinstance(failure, SourceFailure)
+    assert failure.name == "gone.pdf"
+    assert failure.message
 
 
 @pytest.mark.parametrize("workers", [0, 1])
