@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, zip_longest
 from typing import Any, BinaryIO
 
-from PIL import Image
-
 from archive_tools import manifest
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.config import DatasetConfig, DatasetFormat
@@ -144,6 +142,8 @@ def _iter_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _decodes(image: StoredImage, content: bytes) -> bool:
+    from PIL import Image
+
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
             size = picture.size

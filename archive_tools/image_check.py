@@ -2,8 +2,6 @@
 
 import io
 
-from PIL import Image, UnidentifiedImageError
-
 from archive_tools.errors import DatasetWriteError
 from archive_tools.schema import Record
 
@@ -24,6 +22,9 @@ def check_image(record: Record, origin: str) -> None:
     Raises:
         DatasetWriteError: It is torn, of another size, or not in RGB.
     """
+    # Here, since it is not needed before the first page is done.
+    from PIL import Image, UnidentifiedImageError
+
     kind = _FORMATS[record.extension]
     try:
         with Image.open(io.BytesIO(record.jpeg), formats=(kind,)) as image:

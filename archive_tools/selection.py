@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from archive_tools.config import DatasetConfig
-from archive_tools.duplicate_memory import DuplicateMemory
 from archive_tools.journal import JournalLine, PageDone, RunBegun
 from archive_tools.schema import (
     NEAR_DUPLICATE,
@@ -162,6 +161,8 @@ class Survey:
 
     def __init__(self) -> None:
         """Begin with nothing met."""
+        from archive_tools.duplicate_memory import DuplicateMemory
+
         self._copies = DuplicateMemory()
         self._best: list[_BestCopy] = []
         self._beaten: list[tuple[Place, int]] = []
@@ -204,6 +205,9 @@ class _CopyIndex:
     """Where the pictures of the memory came from; a few bytes each."""
 
     def __init__(self) -> None:
+        # Here, since numpy then loads while the workers start, and not before.
+        from archive_tools.duplicate_memory import DuplicateMemory
+
         self._memory = DuplicateMemory()
         self._name_numbers: dict[str, int] = {}
         self._names: list[str] = []

@@ -1,7 +1,7 @@
 """Pages per second and CPU time of the engine and of the reference, in one run on one input.
 
     python -m benchmarks.bench_archive INPUTS_FOLDER [--kinds colour ...] [--rounds 3]
-        [--variants engine-2 article ...] [--json results.json]
+        [--variants engine-2 auto-2 article ...] [--json results.json]
 
 Each variant runs as a process of its own, start-up included; variants take turns within a round,
 so that a busy machine hits all alike. Ratios are of medians. CPU time is that of the whole process
@@ -24,7 +24,9 @@ import psutil
 import pymupdf
 
 REFERENCE = "article"
-ENGINE_OPTIONS = ["--filter", "sigma", "--no-finishing", "--no-dedupe"]
+ENGINES = {"engine": "sigma", "auto": "auto"}
+"""The engine's variants, such as `engine-2` with two workers, and their filters."""
+ENGINE_OPTIONS = ["--no-finishing", "--no-dedupe"]
 REFERENCE_VARIANTS = (
     "article",
     "article without gc",
@@ -51,10 +53,10 @@ class Run:
 
 def command_for(variant: str, pdf: Path, out: Path, pages: int) -> list[str]:
     """Return the command line of a variant."""
-    if variant.startswith("engine-"):
-        workers = variant.removeprefix("engine-")
+    name, _, workers = variant.partition("-")
+    if name in ENGINES:
         build = [sys.executable, "-m", "archive_tools", "build", str(pdf), "--out", str(out)]
-        return [*build, *ENGINE_OPTIONS, "--workers", workers]
+        return [*build, "--filter", ENGINES[name], *ENGINE_OPTIONS, "--workers", workers]
     reference = [sys.executable, "-m", "benchmarks.reference", str(pdf), str(out)]
     return [*reference, "--variant", variant, "--pages", str(pages)]
 
@@ -136,7 +138,8 @@ def _median(runs: list[Run], variant: str) -> Run:
 
 
 def _row(kind: str, variant: str, run: Run, reference: Run | None) -> str:
-    cores = int(variant.removeprefix("engine-")) if variant.startswith("engine-") else 1
+    name, _, workers = variant.partition("-")
+    cores = int(workers) if name in ENGINES else 1
     wall = cpu = ""
     if reference is not None:
         wall = f"{reference.wall_s / run.wall_s:.2f}"
