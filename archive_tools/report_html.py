@@ -7,8 +7,8 @@ from archive_tools.schema import Progress, RunReport, RunStatus, SourceFailure
 
 _SHOWN_FAILURES = 20
 _NOTHING_KEPT = (
-    "No page was kept: the dataset holds no image. Choose under Options to keep every page, and "
-    "build again; manifest/pages.csv in the ZIP says why each page was left out."
+    "No page was kept: the dataset holds no image. Press Preview to see why, lower the threshold, "
+    "or choose under Options to keep every page; manifest/pages.csv in the ZIP has the reasons."
 )
 
 

@@ -119,7 +119,7 @@ def test_an_archive_run_blocks_no_triage(
     assert wait_until(lambda: own_app.list_children() == []), own_app.list_children()
 
 
-@pytest.mark.parametrize("api_name", ["triage", "build_dataset"])
+@pytest.mark.parametrize("api_name", ["triage", "build_dataset", "preview_dataset"])
 def test_a_client_that_disappears_frees_everything(
     own_app: ServedApp, warm: Holdings, photo: Path, long_pdf: Path, api_name: str
 ) -> None:
