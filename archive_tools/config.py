@@ -36,6 +36,13 @@ class Content(StrEnum):
     REGIONS = "regions"
 
 
+class Spreads(StrEnum):
+    """What becomes of a scan that shows two pages."""
+
+    SPLIT = "split"
+    KEEP = "keep"
+
+
 class Fit(StrEnum):
     """How a picture is brought to its final size."""
 
@@ -97,6 +104,7 @@ class DatasetConfig:
         min_score: Pages whose pictures cover this share, 0 to 1, are kept by `auto`.
         content: Whole pages, or each illustration cut out.
         min_region_area: Illustrations that cover less of the page, 0 to 1, are not cut out.
+        spreads: Whether `auto` judges and saves each page of a two-page spread by itself.
         fit: How a picture is brought to `size_px`.
         size_px: Side of the square images in pixels; buckets have about as many pixels.
         image_format: JPEG or PNG.
@@ -121,6 +129,7 @@ class DatasetConfig:
     min_score: float = DEFAULT_MIN_SCORE
     content: Content = Content.PAGES
     min_region_area: float = DEFAULT_MIN_REGION_AREA
+    spreads: Spreads = Spreads.SPLIT
     fit: Fit = Fit.SQUARE
     size_px: int = 1024
     image_format: ImageFormat = ImageFormat.JPEG

@@ -141,4 +141,5 @@ def _result(
         score=decision.score,
         reason=decision.reason,
         records=records,
+        traits=judged.traits,
     )

@@ -66,6 +66,7 @@ class StoredImage:
         finishing: Which finishing steps changed it; None with finishing off.
         flags: What is doubtful about it; empty when nothing is.
         is_copy: Whether it is a near-duplicate of an earlier one, and kept all the same.
+        part: `left` or `right` where it shows that page of a two-page spread, else empty.
     """
 
     image: StoredEntry
@@ -82,6 +83,7 @@ class StoredImage:
     finishing: str | None = None
     flags: str = ""
     is_copy: bool = False
+    part: str = ""
 
     @property
     def split(self) -> str:
@@ -128,6 +130,7 @@ class PageDone:
     reason: str
     images: tuple[StoredImage, ...]
     end_offset: int
+    traits: tuple[str, ...] = ()
 
 
 JournalLine = RunBegun | SourceBegun | SourceFailed | PageDone
@@ -273,7 +276,8 @@ def _from_json(fields: dict[str, Any]) -> JournalLine:
         return SourceBegun(**fields, details=DocumentDetails(**details, layers=layers))
     images = tuple(map(_image_from_json, fields.pop("images")))
     outcome = PageOutcome(fields.pop("outcome"))
-    return PageDone(**fields, outcome=outcome, images=images)
+    traits = tuple(fields.pop("traits"))
+    return PageDone(**fields, outcome=outcome, images=images, traits=traits)
 
 
 def _image_from_json(fields: dict[str, Any]) -> StoredImage:

@@ -29,7 +29,7 @@ from archive_tools.schema import (
 
 PAGE_COLUMNS = (
     "file", "sha256", "page_number", "width", "height", "sigma", "score", "decision", "reason",
-    "regions",
+    "regions", "traits",
 )  # fmt: skip
 # The report is held in memory: these keep it small. `pages.csv` has every page.
 MAX_LISTED_DOCUMENTS = 1_000
@@ -71,6 +71,7 @@ def iter_page_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
             safe_cell(source.name), source.sha256, page.page_index + 1, page.width, page.height,
             _rounded(page.sigma), _rounded(page.score), page.outcome.value,
             safe_cell(page.reason), "; ".join(map(_region_cell, page.images)),
+            "; ".join(page.traits),
         ))  # fmt: skip
 
 
@@ -118,6 +119,7 @@ class _Tally:
         self._run = RunBegun({}, {})
         self._outcomes = dict.fromkeys(PageOutcome, 0)
         self._images: Counter[str] = Counter({TRAIN: 0})
+        self._traits: Counter[str] = Counter()
         self._documents = self._file_failures = self._near_duplicates = 0
         self._document_list: list[dict[str, Any]] = []
         self._page_failure_list: list[dict[str, Any]] = []
@@ -163,6 +165,7 @@ class _Tally:
     def _add_page(self, page: PageDone) -> None:
         self._outcomes[page.outcome] += 1
         self._images.update(image.split for image in page.images)
+        self._traits.update(trait.partition(" by ")[0] for trait in page.traits)
         is_dropped = page.outcome is PageOutcome.DROPPED
         self._near_duplicates += is_dropped and page.reason.startswith(NEAR_DUPLICATE)
         is_failed = page.outcome is PageOutcome.FAILED
@@ -196,6 +199,7 @@ class _Tally:
                 "splits": dict(self._images),
             },
             "reduction_percent": counts.reduction_percent,
+            "traits": dict(sorted(self._traits.items())),
             "documents": self._document_list,
             "documents_not_listed": self._documents - len(self._document_list),
             "file_failures": self._file_failure_list,
@@ -239,6 +243,7 @@ def metadata_row(source: SourceBegun, page: PageDone, image: StoredImage) -> dic
         "source_sha256": source.sha256,
         "page_number": page.page_index + 1,
         "bbox": list(image.bbox),
+        "part": image.part,
         "page_width": image.page_width,
         "page_height": image.page_height,
         "sigma": _rounded(page.sigma),

@@ -12,6 +12,7 @@ from archive_tools.config import (
     Finishing,
     Fit,
     ImageFormat,
+    Spreads,
 )
 
 _DEFAULTS = DatasetConfig()
@@ -52,6 +53,7 @@ def read_picture_options(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "content": Content(options.content),
         "min_region_area": options.min_region_area,
+        "spreads": Spreads(options.spreads),
         "fit": Fit(options.fit),
         "size_px": options.size,
         "image_format": ImageFormat(options.image),
@@ -83,6 +85,13 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="leave out illustrations that cover less of the page (default: %(default)s; larger "
         "than most ornaments)",
+    )
+    group.add_argument(
+        "--spreads",
+        choices=[spreads.value for spreads in Spreads],
+        default=_DEFAULTS.spreads.value,
+        help="with --filter auto, split: the two pages of a spread are parted at the gutter and "
+        "judged one by one, unless a picture lies across it (default: %(default)s)",
     )
 
 

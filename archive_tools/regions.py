@@ -12,18 +12,24 @@ MARGIN_SHARE = 0.006
 _FINEST_ZOOM = 400 / 72
 
 
-def place_cuts(boxes: Iterable[Box], looked_size: Size, picture_size: Size) -> tuple[Box, ...]:
+def place_cuts(
+    boxes: Iterable[Box],
+    looked_size: Size,
+    picture_size: Size,
+    margin_share: float = MARGIN_SHARE,
+) -> tuple[Box, ...]:
     """Bring boxes from one picture of a page to another, with a margin.
 
     Args:
         boxes: x0, y0, x1, y1 in pixels of the picture that was looked at, half-open.
         looked_size: Width and height of that picture.
         picture_size: Width and height of the picture that is cut.
+        margin_share: Paper left round each box, as a share of the long side.
 
     Returns:
         Boxes in pixels of the picture that is cut, rounded outwards, inside it and never empty.
     """
-    margin_px = MARGIN_SHARE * max(picture_size)
+    margin_px = margin_share * max(picture_size)
     return tuple(_place_cut(box, looked_size, picture_size, margin_px) for box in boxes)
 
 
@@ -44,6 +50,21 @@ def zoom_for_cuts(
     across, down = page_size_pt[0] / looked_size[0], page_size_pt[1] / looked_size[1]
     shortest_pt = min(max((x1 - x0) * across, (y1 - y0) * down) for x0, y0, x1, y1 in boxes)
     return min(_FINEST_ZOOM, side_px / shortest_pt)
+
+
+def turn_box(box: Box, size: Size, quarter_turns: int) -> Box:
+    """Return where a box lies once its picture has been turned against the clock.
+
+    Args:
+        box: In pixels of the picture, half-open.
+        size: Width and height of the picture.
+        quarter_turns: How often it is turned by a right angle; negative with the clock.
+    """
+    (x0, y0, x1, y1), (width, height) = box, size
+    for _ in range(quarter_turns % 4):
+        x0, y0, x1, y1 = y0, width - x1, y1, width - x0
+        width, height = height, width
+    return x0, y0, x1, y1
 
 
 def _place_cut(box: Box, looked_size: Size, picture_size: Size, margin_px: float) -> Box:

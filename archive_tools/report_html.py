@@ -40,11 +40,19 @@ def report_html(report: RunReport) -> str:
         ("Dropped", str(pages.dropped)),
         ("Failed", str(pages.failed)),
         ("Reduction", f"{pages.reduction_percent} %"),
+        *_trait_rows(report),
         ("Files used", str(report.file_count)),
         ("Files failed", str(report.source_failure_count)),
         ("Time", f"{report.elapsed_s:.1f} s ({report.pages_per_s} pages/s)"),
     ]
     return f"<p><strong>{_headline(report)}</strong></p>{_table(rows)}{failures_html(report)}"
+
+
+def _trait_rows(report: RunReport) -> list[tuple[str, str]]:
+    """Return what was noticed of the scans, where it was looked for."""
+    traits: dict[str, int] = report.dataset.get("traits", {})
+    told = ", ".join(f"{count} {escape(trait)}" for trait, count in traits.items())
+    return [("Noticed in the scans", told)] if told else []
 
 
 def _headline(report: RunReport) -> str:

@@ -125,6 +125,7 @@ class Record:
         split: The folder that it goes into: `train` or `validation`.
         is_copy: Whether it is a near-duplicate of an earlier one, and kept all the same.
         extension: `jpg` or `png`: what `jpeg` is encoded as.
+        part: `left` or `right` where it shows that page of a two-page spread, else empty.
     """
 
     jpeg: bytes
@@ -142,6 +143,7 @@ class Record:
     split: str = TRAIN
     is_copy: bool = False
     extension: str = "jpg"
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,7 @@ class PageResult:
         reason: Why it was kept, dropped or failed, in a few words.
         records: The images that it gives; empty unless kept.
         preview: The page in small, where that was asked for.
+        traits: What was noticed of the scan, where it was looked for: negative, skewed, ...
     """
 
     page_index: int
@@ -192,6 +195,7 @@ class PageResult:
     reason: str
     records: tuple[Record, ...] = ()
     preview: PagePreview | None = None
+    traits: tuple[str, ...] = ()
 
     @property
     def page_number(self) -> int:

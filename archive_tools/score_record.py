@@ -151,7 +151,7 @@ class RecordedScores:
         found = fields.get("found")
         if found is None:
             return None
-        page = PageResult(**fields["page"])
+        page = PageResult(**{**fields["page"], "traits": tuple(fields["page"]["traits"])})
         if page.score is None:
             return None
         decision = decide_by_coverage(page.score, found, self._min_score)

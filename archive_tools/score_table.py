@@ -10,7 +10,9 @@ from archive_tools.errors import DatasetWriteError
 from archive_tools.manifest import safe_cell
 from archive_tools.schema import PageResult, Source
 
-COLUMNS = ("file", "page_number", "width", "height", "sigma", "score", "decision", "reason")
+COLUMNS = (
+    "file", "page_number", "width", "height", "sigma", "score", "decision", "reason", "traits",
+)  # fmt: skip
 
 
 class ScoreTable:
@@ -72,4 +74,5 @@ def _row(source: Source, result: PageResult) -> Iterable[object]:
         "" if result.score is None else round(result.score, 4),
         result.outcome.value,
         safe_cell(result.reason),
+        "; ".join(result.traits),
     )

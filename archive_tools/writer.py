@@ -221,6 +221,7 @@ class DatasetWriter:
             finishing=record.finishing,
             flags=record.flags,
             is_copy=record.is_copy,
+            part=record.part,
         )
         self._image_counts[record.split] += 1
         return stored
@@ -372,6 +373,7 @@ def _page_done(result: PageResult, images: tuple[StoredImage, ...], end_offset: 
         reason=result.reason[:_MAX_REASON_CHARACTERS],
         images=images,
         end_offset=end_offset,
+        traits=result.traits,
     )
 
 

@@ -5,11 +5,7 @@ aside, and what remains solid, large or dense without line gaps is a picture. No
 knows PDFs or files.
 """
 
-from archive_tools.illustrations.finder import (
-    Illustration,
-    PageVerdict,
-    find_illustrations,
-    judge_page,
-)
+from archive_tools.illustrations.finder import find_illustrations, judge_page
+from archive_tools.illustrations.verdict import HalfVerdict, Illustration, PageVerdict
 
-__all__ = ["Illustration", "PageVerdict", "find_illustrations", "judge_page"]
+__all__ = ["HalfVerdict", "Illustration", "PageVerdict", "find_illustrations", "judge_page"]

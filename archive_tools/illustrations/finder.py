@@ -1,6 +1,6 @@
 """The story of one page: from its pixels to its illustrations, and to a verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archive_tools.illustrations.boxes import (
     PixelBox,
@@ -24,6 +24,13 @@ from archive_tools.illustrations.rejection import reject
 from archive_tools.illustrations.skew import bring_back
 from archive_tools.illustrations.spread import find_gutter
 from archive_tools.illustrations.strokes import find_drawing, has_strong_or_ghost_marks
+from archive_tools.illustrations.traits import find_quarter_turns, notice_traits
+from archive_tools.illustrations.verdict import (
+    Illustration,
+    PageVerdict,
+    describe_page,
+    part_at,
+)
 
 # Smaller pictures are ornaments: in letters (about 9 x 9) and as a share of the page.
 LEAST_AREA_LETTERS = 80
@@ -32,41 +39,6 @@ LEAST_AREA_SHARE = 0.012
 SMALLEST_SIDE_PX = 48
 # Paper-relative grey of the darkest marks above which a page is pale.
 PALE_PAGE = 140
-
-
-@dataclass(frozen=True, slots=True)
-class Illustration:
-    """One picture on a page.
-
-    Attributes:
-        box: x0, y0, x1, y1 in pixels of the page as given, half-open.
-        score: Its share of the page, 0 to 1.
-    """
-
-    box: PixelBox
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class PageVerdict:
-    """What a page shows.
-
-    Attributes:
-        illustrations: Its pictures from top to bottom; they do not overlap.
-        score: The share of the page that they cover, 0 to 1; to four digits, as it is recorded.
-        faint: Whether the picture is a faint drawing, found by its strokes.
-        gutter_x: Where a two-page spread parts, in pixels of the page as given; None for a single
-            page, and where a picture crosses the gutter.
-        traits: What was noticed of the scan: negative, sideways, skewed, frame, two pages.
-        reason: All this in a few words.
-    """
-
-    illustrations: tuple[Illustration, ...]
-    score: float
-    faint: bool
-    gutter_x: int | None
-    traits: tuple[str, ...]
-    reason: str
 
 
 def find_illustrations(
@@ -97,32 +69,60 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     if min(grey.shape) < SMALLEST_SIDE_PX:
         return PageVerdict((), 0.0, False, None, (), "too small to tell")
     small, scale = shrink(grey, WORKING_PIXELS)
+    found = _find_on(small, least_area_share)
+    size = (grey.shape[1], grey.shape[0])
+    on_page = [enlarge(box, scale, size) for box in _bring_all_back(found.boxes, found.reading)]
+    page_pixels = found.reading.page.page_pixels / scale**2
+    turns = find_quarter_turns(found.reading)
+    traits = notice_traits(found.reading, turns)
+    verdict = describe_page(on_page, page_pixels, found.faint, traits)
+    verdict = replace(verdict, quarter_turns=turns or 0)
+    if found.gutter is None:
+        return verdict
+    gutter_x = min(size[0] - 1, max(1, round(found.gutter / scale)))
+    crossed = any(box[0] < gutter_x < box[2] for box in on_page)
+    return verdict if crossed else part_at(verdict, gutter_x, size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a working-size page shows; boxes and gutter on the levelled page."""
+
+    reading: Reading
+    boxes: list[PixelBox]
+    faint: bool
+    gutter: int | None
+
+
+def _find_on(small: Grey, least_area_share: float) -> _Found:
     reading = read_page(small)
-    boxes = _find_pictures(reading, least_area_share)
+    marked = _find_pictures(reading)
+    boxes = _large_ones(marked, least_area_share, reading)
     faint = False
     if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
-        boxes, faint = [drawing.box], True
+        marked = boxes = [drawing.box]
+        faint = True
     if not boxes and reading.page.darkest > PALE_PAGE:
-        reading, boxes = _look_again_at_pale_page(small, reading, least_area_share)
+        reading, marked = _look_again_at_pale_page(small, reading, marked)
+        boxes = _large_ones(marked, least_area_share, reading)
     gutter = find_gutter(reading.page, reading.marks, boxes)
-    size = (grey.shape[1], grey.shape[0])
-    on_page = [enlarge(box, scale, size) for box in _bring_all_back(boxes, reading)]
-    gutter_x = None if gutter is None else min(size[0] - 1, round(gutter / scale))
-    page_pixels = reading.page.page_pixels / scale**2
-    return _verdict(on_page, page_pixels, gutter_x, faint, reading)
+    if gutter is not None:  # each of its pages is about half of the scan
+        halved = _large_ones(marked, least_area_share / 2, reading)
+        boxes = [box for box in halved if not box[0] < gutter < box[2]]
+    return _Found(reading, boxes, faint, gutter)
 
 
 def _look_again_at_pale_page(
-    small: Grey, reading: Reading, least_area_share: float
+    small: Grey, reading: Reading, marked: list[PixelBox]
 ) -> tuple[Reading, list[PixelBox]]:
     """Find pictures among print of hardly any contrast; grain and ghosts show no text lines."""
     brought_up = read_as(small, reading.page.negative, pale=True)
     if brought_up.text_letters < FEWEST_TEXT_LETTERS:
-        return reading, []
-    return brought_up, _find_pictures(brought_up, least_area_share)
+        return reading, marked
+    return brought_up, _find_pictures(brought_up)
 
 
-def _find_pictures(reading: Reading, least_area_share: float) -> list[PixelBox]:
+def _find_pictures(reading: Reading) -> list[PixelBox]:
     marks, page = reading.marks, reading.page
     half_size = (marks.labels.shape[1], marks.labels.shape[0])
     letter = marks.letter_px / 2
@@ -133,8 +133,13 @@ def _find_pictures(reading: Reading, least_area_share: float) -> list[PixelBox]:
     ]
     found = [box for box in found if not is_shadow(page, _upright(box, marks))]
     joined = _join_one_picture(join_boxes(found, 1.6 * marks.letter_px), marks)
-    least = max(LEAST_AREA_LETTERS * marks.letter_px**2, least_area_share * page.page_pixels)
+    least = LEAST_AREA_LETTERS * marks.letter_px**2
     return [_upright(box, marks) for box in joined if area(box) >= least]
+
+
+def _large_ones(boxes: list[PixelBox], share: float, reading: Reading) -> list[PixelBox]:
+    """Leave out what covers less than a share of the page."""
+    return [box for box in boxes if area(box) >= share * reading.page.page_pixels]
 
 
 def _upright(box: PixelBox, marks: Marks) -> PixelBox:
@@ -179,21 +184,3 @@ def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
         and covered < 0.05 * reading.page.page_pixels
         and not has_strong_or_ghost_marks(reading.page)
     )
-
-
-def _verdict(
-    boxes: list[PixelBox], page_pixels: float, gutter_x: int | None, faint: bool, reading: Reading
-) -> PageVerdict:
-    pictures = tuple(Illustration(box, min(1.0, area(box) / page_pixels)) for box in boxes)
-    score = round(min(1.0, sum(picture.score for picture in pictures)), 4)
-    traits = reading.traits() + (() if gutter_x is None else ("two pages",))
-    reason = "; ".join([_describe(pictures, score, faint), *traits])
-    return PageVerdict(pictures, score, faint, gutter_x, traits, reason)
-
-
-def _describe(pictures: tuple[Illustration, ...], score: float, faint: bool) -> str:
-    if not pictures:
-        return "no illustration found"
-    name = "faint drawing" if faint else "illustration"
-    count = f"{len(pictures)} {name}s" if len(pictures) > 1 else f"1 {name}"
-    return f"{count}, {100 * score:.0f} % of the page"

@@ -49,7 +49,7 @@ class Marks:
         kinds: `Kind` of each mark number, paper first; (n + 1,).
         letter_px: Typical letter height; every length that follows is measured in it.
         letters: How many marks look like letters.
-        in_line: Which marks are letters in a text line; (n,).
+        line_of: Number of the text line that each letter stands in, 0 for none; (n,).
         line_mask: 1 on text lines, at half size.
         rule_mask: 1 on ruled lines, at half size.
         turned: Whether the page was transposed to make its text lines horizontal.
@@ -62,10 +62,15 @@ class Marks:
     kinds: Mask
     letter_px: float
     letters: int
-    in_line: Flags
+    line_of: npt.NDArray[np.intp]
     line_mask: Mask
     rule_mask: Mask
     turned: bool
+
+    @property
+    def in_line(self) -> Flags:
+        """Which marks are letters in a text line; (n,)."""
+        return self.line_of > 0
 
     def centres(self) -> tuple[Numbers, Numbers]:
         """Centre x and y of each mark."""
@@ -97,10 +102,10 @@ def find_marks(ink: Mask, keep_rules: bool = False) -> Marks:
     if turned:
         labels, rules = np.ascontiguousarray(labels.T), np.ascontiguousarray(rules.T)
         boxes, size = boxes[:, [1, 0, 3, 2]], size[::-1]
-    in_line, line_mask = _find_lines(labels, boxes, kinds, letter_px)
+    line_of, line_mask = _find_lines(labels, boxes, kinds, letter_px)
     return _name_glyphs(
         Marks(
-            size, labels, boxes, areas, kinds, letter_px, letters, in_line, line_mask, rules, turned
+            size, labels, boxes, areas, kinds, letter_px, letters, line_of, line_mask, rules, turned
         )
     )
 
@@ -181,7 +186,7 @@ def _text_runs_vertically(kind_map: Mask, letter_px: float) -> bool:
 
 def _find_lines(
     labels: Labels, boxes: Numbers, kinds: Mask, letter_px: float
-) -> tuple[Flags, Mask]:
+) -> tuple[npt.NDArray[np.intp], Mask]:
     """Join letters (and words of joined letters) to lines of at least five letters."""
     w, h = boxes[:, 2], boxes[:, 3]
     word = (h > 0.35 * letter_px) & (h < 2.6 * letter_px) & (w < 14 * letter_px)
@@ -199,7 +204,7 @@ def _find_lines(
         & (stats[:, cv2.CC_STAT_WIDTH] > 2 * letter_px)
     )
     is_line[0] = False
-    return is_line[line_of], is_line.astype(np.uint8)[lines]
+    return np.where(is_line[line_of], line_of, 0), is_line.astype(np.uint8)[lines]
 
 
 def _name_glyphs(marks: Marks) -> Marks:

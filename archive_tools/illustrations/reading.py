@@ -38,17 +38,6 @@ class Reading:
         """How many letters stand in text lines."""
         return int(self.marks.in_line.sum())
 
-    def traits(self) -> tuple[str, ...]:
-        """What was noticed of the scan."""
-        sideways = self.marks.turned and self.text_letters >= FEWEST_TEXT_LETTERS
-        present = {
-            "negative": self.page.negative,
-            "sideways": sideways,
-            f"skewed by {self.skew_deg:.1f} degrees": bool(self.skew_deg),
-            "scanner frame": self.page.frame is not None,
-        }
-        return tuple(trait for trait, found in present.items() if found)
-
 
 def read_page(small: Grey) -> Reading:
     """Read a working-size page; whether it is a negative is found out here."""

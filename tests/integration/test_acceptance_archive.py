@@ -41,6 +41,7 @@ PAGE_COLUMNS = [
     "decision",
     "reason",
     "regions",
+    "traits",
 ]
 ROW_KEYS = {
     "file_name",
@@ -51,6 +52,7 @@ ROW_KEYS = {
     "source_sha256",
     "page_number",
     "bbox",
+    "part",
     "sigma",
     "score",
     "phash",

@@ -203,6 +203,7 @@ class TestLayout:
             "source_sha256": hashlib.sha256(b"a.pdf").hexdigest(),
             "page_number": 1,
             "bbox": [0, 0, 600, 800],
+            "part": "",
             "page_width": 600,
             "page_height": 800,
             "sigma": 61.25,

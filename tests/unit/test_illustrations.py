@@ -276,10 +276,63 @@ def test_the_gutter_of_a_spread_is_found_where_it_is(gutter_x, fold):
     assert "two pages" in verdict.traits
 
 
+def test_each_page_of_a_spread_is_judged_by_itself():
+    page = spread(WIDTH)
+    verdict = judge_page(page)
+    left, right = verdict.halves
+    assert left.box == (0, 0, verdict.gutter_x, HEIGHT)
+    assert right.box == (verdict.gutter_x, 0, 2 * WIDTH, HEIGHT)
+    assert (left.side, left.illustrations, left.score) == ("left", (), 0)
+    (alone,) = judge_page(mixed_page()).illustrations
+    (found,) = right.illustrations
+    assert right.score == verdict.score == pytest.approx(alone.score, rel=0.15)
+    assert verdict.side_of(found.box) == right.side == "right"
+
+
+def test_a_picture_too_small_for_the_spread_counts_on_its_page():
+    page = spread(WIDTH)
+    page[120:380, 230:450] = 235
+    draw_engraving(page, (260, 150, 420, 350))
+    share = 160 * 200 / (HEIGHT * 2 * WIDTH)
+    left, _ = judge_page(page, least_area_share=1.5 * share).halves
+    assert len(left.illustrations) == 1
+    left, _ = judge_page(page, least_area_share=2.5 * share).halves
+    assert left.illustrations == ()
+
+
 def test_a_picture_across_the_gutter_keeps_the_spread_whole():
     page = spread(WIDTH)
     draw_engraving(page, (WIDTH - 200, 250, WIDTH + 200, 800))
-    assert judge_page(page).gutter_x is None
+    verdict = judge_page(page)
+    assert (verdict.gutter_x, verdict.halves) == (None, ())
+    assert [verdict.side_of(found.box) for found in verdict.illustrations].count("") > 0
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_how_a_page_lies_is_told_from_its_letters(turns):
+    verdict = judge_page(np.ascontiguousarray(np.rot90(mixed_page(), turns)))
+    assert verdict.quarter_turns == turns
+    assert verdict.traits == ((f"turned {90 * turns} degrees",) if turns else ())
+
+
+def test_nothing_is_said_of_how_a_page_without_text_lies():
+    page = np.full((HEIGHT, WIDTH), 235, np.uint8)
+    draw_engraving(page, (100, 100, 700, 1000))
+    assert judge_page(page).quarter_turns == 0
+
+
+@pytest.mark.parametrize(
+    ("trait", "distort"),
+    [
+        ("dark", lambda page: (page * 0.45).astype(np.uint8)),
+        ("low contrast", lambda page: (page * 0.35 + 110).astype(np.uint8)),
+        ("noisy", lambda page: with_noise(with_noise(page))),
+    ],
+)
+@pytest.mark.parametrize("make", [text_page, mixed_page])
+def test_bad_light_and_grain_are_noticed(make, trait, distort):
+    assert trait in judge_page(distort(make())).traits
+    assert judge_page(make()).traits == ()
 
 
 def test_single_pages_and_columns_have_no_gutter():

@@ -26,7 +26,9 @@ DETAILS = DocumentDetails("Titel \udcff", "\n", "D:1900", "x", ("OCR", "Ebene 2"
 LINES: tuple[JournalLine, ...] = (
     RunBegun({"min_sigma": 45.0, "hide_layers": []}, {"pillow": "1"}),
     SourceBegun("a\n\udce9.pdf", "0" * 64, 2, DETAILS),
-    PageDone(0, PageOutcome.KEPT, 10, 10, 61.0, 61.0, "", (IMAGE, IMAGE), 5_000_000_123),
+    PageDone(
+        0, PageOutcome.KEPT, 10, 10, 61.0, 61.0, "", (IMAGE, IMAGE), 5_000_000_123, ("negative",)
+    ),
     PageDone(1, PageOutcome.FAILED, 0, 0, None, None, "damaged", (), 5_000_000_123),
     SourceFailed("b.pdf", 'no "PDF"'),
 )

@@ -1,15 +1,17 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive_tools.regions import MARGIN_SHARE, place_cuts, zoom_for_cuts
+from archive_tools.regions import MARGIN_SHARE, place_cuts, turn_box, zoom_for_cuts
 
 sides = st.integers(1, 6000)
 sizes = st.tuples(sides, sides)
+small_sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
 
 @st.composite
-def looked_at(draw):
+def looked_at(draw, sizes=sizes):
     """A size, and a box inside it."""
     width, height = draw(sizes)
     x0, y0 = draw(st.integers(0, width - 1)), draw(st.integers(0, height - 1))
@@ -44,3 +46,16 @@ def test_a_small_cut_asks_for_a_fine_picture_up_to_400_dpi():
     both = zoom_for_cuts([(0, 0, 100, 500), (0, 0, 250, 100)], (500, 1000), page_pt, 1024)
     assert both == pytest.approx(1024 / 250)
     assert zoom_for_cuts([(0, 0, 10, 10)], (500, 1000), page_pt, 1024) == pytest.approx(400 / 72)
+
+
+@given(looked_at(small_sizes), st.integers(-4, 4))
+def test_a_box_turns_with_its_picture(looked, quarter_turns):
+    (width, height), box = looked
+    picture = np.zeros((height, width), bool)
+    picture[box[1] : box[3], box[0] : box[2]] = True
+    x0, y0, x1, y1 = turn_box(box, (width, height), quarter_turns)
+    turned = np.rot90(picture, quarter_turns)
+    assert turned[y0:y1, x0:x1].all()
+    assert turned.sum() == (x1 - x0) * (y1 - y0)
+    back = turn_box((x0, y0, x1, y1), turned.shape[::-1], -quarter_turns)
+    assert back == box
