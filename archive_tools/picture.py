@@ -1,5 +1,6 @@
 """One picture of the dataset: cleaned, fitted, toned, measured and encoded; pure."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -84,8 +85,8 @@ def _reject(grey: Pixels, config: DatasetConfig) -> Rejection | None:
     height, width = grey.shape[:2]
     if width * height < config.least_side_px**2:
         return Rejection(
-            f"too small: {width} x {height} px are fewer than "
-            f"{config.least_side_px} x {config.least_side_px}"
+            f"too small: {width} x {height} px are fewer than {config.least_side_px} x "
+            f"{config.least_side_px} (min_size {math.isqrt(width * height)} would keep it)"
         )
     # `auto` knows better: a pale drawing has as little ink as a stained blank page.
     is_judged = config.finishing.is_on and config.filter is PageFilter.SIGMA

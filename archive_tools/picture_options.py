@@ -112,7 +112,8 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
         "--min-size",
         type=int,
         metavar="PX",
-        help="drop pictures with fewer pixels than a square of this side (default: 3/8 of --size)",
+        help="drop pictures with fewer pixels than a square of this side (default: 3/8 of --size, "
+        "of regions 1/4)",
     )
     group.add_argument(
         "--image",

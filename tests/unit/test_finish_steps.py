@@ -209,6 +209,8 @@ class TestQuality:
 
     def test_too_small_is_said_with_both_sizes(self) -> None:
         made = make_record(draw_page()[:300, :300], DatasetConfig())
-        assert made == Rejection("too small: 300 x 300 px are fewer than 384 x 384")
+        assert made == Rejection(
+            "too small: 300 x 300 px are fewer than 384 x 384 (min_size 300 would keep it)"
+        )
         made = make_record(draw_page()[:300, :300], DatasetConfig(min_size_px=200))
         assert isinstance(made, Record)
