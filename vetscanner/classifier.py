@@ -20,6 +20,7 @@ from vetscanner.evidence import record_features
 from vetscanner.heap import trim_heap
 from vetscanner.model_specs import ModelSpec
 from vetscanner.schema import Classification, Device, Prediction, SignClass
+from vetscanner.zero_shot import load_zero_shot
 
 if TYPE_CHECKING:
     from transformers import BaseImageProcessor, PreTrainedModel
@@ -259,7 +260,11 @@ def _load_network(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
 
     try:
         with _BUILDING:
-            network: Any = _assemble(spec, device) or _convert(spec, device)
+            network: Any = (
+                load_zero_shot(spec.path, device)
+                if spec.is_zero_shot
+                else _assemble(spec, device) or _convert(spec, device)
+            )
     except (*_BROKEN_MODEL, AssertionError, SafetensorError) as error:
         message = f"Cannot load the model {spec.model_id} from {spec.path}: {error}"
         raise ModelLoadError(message) from error

@@ -158,3 +158,36 @@ TICKED: dict[TickedSign, TickedFact] = {
     TickedSign.ABORTION: TickedFact(Urgency.SAME_DAY),
     TickedSign.MOUTH_SORES: TickedFact(Urgency.SAME_DAY, official_vet=True, sources=("fmd",)),
 }
+
+
+PROMPTS: dict[SignClass, tuple[str, ...]] = {
+    SignClass.LUMPY_SKIN: (
+        "a photo of a cow with many round lumps all over its skin",
+        "a close-up of firm skin nodules on cattle, lumpy skin disease",
+    ),
+    SignClass.FOOT_AND_MOUTH: (
+        "a photo of blisters and sores in the mouth of a cow, foot-and-mouth disease",
+        "a close-up of a raw wound on the muzzle, tongue or hoof of cattle",
+    ),
+    SignClass.UDDER_TEAT: (
+        "a photo of a swollen or sore cow udder",
+        "a close-up of a damaged cow teat with a rough, cracked or bleeding end",
+    ),
+    SignClass.EYE: (
+        "a close-up of a sick cow eye, cloudy, white or red",
+        "a photo of cattle with pinkeye and tears running from the eye",
+    ),
+    SignClass.SKIN_CRUST: (
+        "a photo of a cow with grey crusts and bald patches, ringworm",
+        "a close-up of scabby, crusted cattle skin with hair loss",
+    ),
+    SignClass.NO_VISIBLE_SIGN: (
+        "a photo of a normal cow with a smooth coat",
+        "a close-up of a normal cow face, udder or hoof",
+    ),
+    SignClass.NOT_CATTLE: (
+        "a photo without any cow",
+        "a photo of another animal, a person, a thing, or a page of text",
+    ),
+}
+"""Sentences that models for pictures and text compare a photo with; such models know English."""

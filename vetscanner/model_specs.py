@@ -16,7 +16,9 @@ from vetscanner.schema import SignClass
 
 BUNDLED_FOLDER = Path(__file__).parent / "model"
 CALIBRATION_FILE = "calibration.json"
-HUB_FILES = ("config.json", "preprocessor_config.json", CALIBRATION_FILE, "*.safetensors", "*.json")
+CONTRASTIVE_TYPES = ("clip", "siglip")
+# merges.txt belongs to the tokenizers of CLIP.
+HUB_FILES = ("*.safetensors", "*.json", "merges.txt")
 # Both alarm signs must be reported at low probability, so both need a threshold of their own.
 ALARM_SIGNS = (SignClass.FOOT_AND_MOUTH, SignClass.LUMPY_SKIN)
 # Without held-out data nothing is known about a model's confidence: ask for half the probability
@@ -59,6 +61,7 @@ class ModelSpec:
         calibrated: Whether temperature and thresholds come from held-out photos.
         labels: The model's own label -> sign class.
         mirror: Whether the logits of the photo and of its mirror image are averaged.
+        is_zero_shot: Whether it compares photos with the catalogue's prompts (CLIP, SigLIP).
     """
 
     model_id: str
@@ -70,6 +73,7 @@ class ModelSpec:
     calibrated: bool
     labels: dict[str, SignClass]
     mirror: bool = False
+    is_zero_shot: bool = False
 
 
 def bundled_spec() -> ModelSpec:
@@ -120,7 +124,9 @@ def read_spec(folder: Path, *, model_id: str | None = None, revision: str = "") 
             f"No safetensors weights in {folder}: convert the model, other formats can run code."
         )
         raise ModelLoadError(message)
-    labels = _read_json(folder / "config.json").get("id2label", {})
+    config = _read_json(folder / "config.json")
+    is_zero_shot = _is_contrastive(config)
+    names = list(SignClass) if is_zero_shot else config.get("id2label", {}).values()
     calibration = folder / CALIBRATION_FILE
     settings = _read_json(calibration) if calibration.is_file() else {}
     try:
@@ -132,12 +138,19 @@ def read_spec(folder: Path, *, model_id: str | None = None, revision: str = "") 
             unclear_below=float(settings.get("unclear_below", DEFAULT_UNCLEAR_BELOW)),
             alarm_thresholds=_read_alarms(settings.get("alarm_thresholds", {})),
             calibrated=bool(settings.get("calibrated", False)),
-            labels=_map_labels(labels.values(), settings.get("labels", {})),
+            labels=_map_labels(names, settings.get("labels", {})),
             mirror=bool(settings.get("mirror", False)),
+            is_zero_shot=is_zero_shot,
         )
     except (TypeError, ValueError, AttributeError) as error:
         message = f"{calibration} is not usable: {error}."
         raise ModelLoadError(message) from error
+
+
+def _is_contrastive(config: dict[str, Any]) -> bool:
+    """Whether the model compares pictures with sentences, and has no classes of its own."""
+    has_classes = any("Classification" in str(name) for name in config.get("architectures") or ())
+    return config.get("model_type") in CONTRASTIVE_TYPES and not has_classes
 
 
 def _read_json(path: Path) -> dict[str, Any]:
