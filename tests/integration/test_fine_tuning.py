@@ -25,7 +25,9 @@ from vetscanner.training.fine_tune_runs import FineTuneRuns
 from vetscanner.training.labels import SIGNS, read_labels
 from vetscanner.training.train import train_model
 
-TINY = Recipe(backbone=LITE0, epochs=2, batch_size=4, view_px=32, side_px=32, frozen_blocks=9)
+TINY = Recipe(
+    backbone=LITE0, epochs=2, batch_size=4, first_px=32, view_px=32, side_px=32, frozen_blocks=9
+)
 MAX_MEGABYTES = 10
 
 
@@ -75,6 +77,11 @@ def test_a_stopped_training_goes_on_to_the_same_weights(examples: Examples, tmp_
     assert resumed.run_epoch() == losses[1]
     ends = [t.finished_network().state_dict() for t in (whole, resumed)]
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+
+
+def test_views_grow_until_the_middle_and_stay_divisible() -> None:
+    sides = [Recipe().epoch_px(epoch) for epoch in range(Recipe().epochs)]
+    assert sides == [160, 160, 192, 192, 224, 224, 224, 224]
 
 
 def test_only_the_later_blocks_and_the_head_learn(examples: Examples) -> None:

@@ -27,6 +27,9 @@ from vetscanner.training.features import fast_arithmetic, to_pixel_values
 from vetscanner.training.labels import SIGNS
 
 _PREDICT_BATCH = 16
+# The network halves a view five times; its sides must stay whole.
+_STRIDE_PX = 32
+_GROWING_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class Recipe:
         backbone: What it starts from.
         epochs: How often as many views are seen as there are photos.
         batch_size: Views in a step.
-        view_px: Side of the views that it learns from.
+        first_px: Side of the views that it learns from at first: the coarse is learned as well from
+            small views, in half the time.
+        view_px: Side of the views from the middle on.
         side_px: Side of the square that it judges: a little more, since a random crop shows things
             larger than the whole photo does.
         frozen_blocks: The stem and so many blocks stay as they are: edges and colours look the same
@@ -54,6 +59,7 @@ class Recipe:
     backbone: Backbone = LITE2
     epochs: int = 8
     batch_size: int = 32
+    first_px: int = 160
     view_px: int = 224
     side_px: int = 256
     frozen_blocks: int = 2
@@ -64,6 +70,12 @@ class Recipe:
     smoothing: float = 0.1
     dropout: float = 0.2
     averaging: float = 0.99
+
+    def epoch_px(self, epoch: int) -> int:
+        """Return the side of the views in an epoch, counted from 0: a multiple of 32."""
+        grown = min(1.0, epoch / (_GROWING_SHARE * self.epochs))
+        side = self.first_px + (self.view_px - self.first_px) * grown
+        return _STRIDE_PX * int(side / _STRIDE_PX)
 
 
 def start_network(recipe: Recipe) -> Any:
@@ -164,10 +176,8 @@ class FineTuning:
 
     def _take_step(self, batch: NDArray[np.int64], rng: np.random.Generator) -> float:
         """Learn from one batch and return its loss."""
-        views = [
-            disguised_view(self.examples.pictures[index], rng, self.recipe.view_px)
-            for index in batch
-        ]
+        side_px = self.recipe.epoch_px(self.epochs_done)
+        views = [disguised_view(self.examples.pictures[index], rng, side_px) for index in batch]
         with fast_arithmetic():
             features = self.network.efficientnet(to_pixel_values(views)).pooler_output
             features = functional.dropout(features, self.recipe.dropout)
