@@ -60,6 +60,8 @@ def test_unknown_weight_name_is_refused() -> None:
 def test_trained_folder_is_complete_and_loads(trained_folder: Path) -> None:
     card = (trained_folder / "README.md").read_text(encoding="utf-8")
     assert "license: other" in card
+    assert "](confusion.svg)" in card
+    assert "no visible sign" in (trained_folder / "confusion.svg").read_text(encoding="utf-8")
     assert "| 42 | CC0-1.0 |" in card
     spec = read_spec(trained_folder)
     assert spec.calibrated

@@ -1,5 +1,7 @@
 """Temperature, thresholds and figures on numbers whose answer is known."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from vetscanner.training.calibration import (
     nested_answers,
     softmax,
 )
+from vetscanner.training.confusion_picture import confusion_svg
 from vetscanner.training.labels import SIGNS
 from vetscanner.training.metrics import measure, measure_nested
 
@@ -97,6 +100,18 @@ def test_figures_of_a_small_table_by_hand() -> None:
     # The false alarm is on the photo without cattle, which does not count as a cattle photo.
     assert figures["alarm_false_rate"] == 0.0
     assert figures["per_source"]["b"] == {"n": 2, "accuracy": 0.5}
+
+
+def test_the_picture_of_a_confusion_matrix_holds_its_numbers_and_words() -> None:
+    confusion = {"a_b": {"a_b": 3, "<c>": 1}, "<c>": {"a_b": 0, "<c>": 0}}
+    picture = ElementTree.fromstring(confusion_svg(confusion))
+    texts = [node.text for node in picture.iter() if node.tag.endswith("text")]
+    assert texts == ["label, answer", "a b", "a b", "<c>", "<c>", "3", "1", "0", "0"]
+    fills = [n.get("fill") for n in picture.iter() if n.tag.endswith("rect")][1:]
+    # The fuller its row, the darker a cell; a row without photos stays white.
+    assert fills[0] != fills[1] != fills[2] == fills[3] == "rgb(255,255,255)"
+    (title,) = (n.text for n in picture.iter() if n.tag.endswith("title"))
+    assert title == "Confusion matrix: 3 of 4 photos of a b right; 0 of 0 photos of <c> right."
 
 
 @given(seed=st.integers(0, 2**32 - 1), temperature=st.floats(0.2, 8.0), shift=st.floats(-50, 50))

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from vetscanner.model_specs import ALARM_SIGNS
+from vetscanner.training.confusion_picture import confusion_svg
 from vetscanner.training.labels import SIGNS, LabelledPhoto
+
+CONFUSION_PICTURE = "confusion.svg"
 
 _HEADER = """---
 license: other
@@ -72,7 +75,7 @@ _LIMITS = """
 def write_card(
     out_dir: Path, photos: tuple[LabelledPhoto, ...], figures: dict[str, Any], recipe: str
 ) -> None:
-    """Write README.md of a model folder.
+    """Write README.md of a model folder, and the picture in it.
 
     Args:
         out_dir: The model folder.
@@ -91,6 +94,7 @@ def write_card(
         _LIMITS,
     )
     (out_dir / "README.md").write_text("".join(parts), encoding="utf-8")
+    (out_dir / CONFUSION_PICTURE).write_text(confusion_svg(figures["confusion"]), encoding="utf-8")
 
 
 def _figures(figures: dict[str, Any], recipe: str) -> str:
@@ -132,8 +136,9 @@ def _figures(figures: dict[str, Any], recipe: str) -> str:
 
 def _confusion(figures: dict[str, Any]) -> str:
     """Show the confusion matrix: a row for each label, a column for each answer."""
+    picture = f"![Confusion matrix; the table below says the same]({CONFUSION_PICTURE})\n"
     head = "| label, answer | " + " | ".join(SIGNS) + " |"
-    lines = ["\n### Confusion\n", head, "|---" * (len(SIGNS) + 1) + "|"]
+    lines = ["\n### Confusion\n", picture, head, "|---" * (len(SIGNS) + 1) + "|"]
     for sign in SIGNS:
         counts = figures["confusion"][sign].values()
         lines.append(f"| {sign} | " + " | ".join(map(str, counts)) + " |")
