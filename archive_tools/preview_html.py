@@ -23,9 +23,11 @@ MOVE_THRESHOLD_JS = Path(__file__).with_name("preview_page.js").read_text(encodi
 
 SHOW_PREVIEW_JS = f"""(coverage, sigma) => setTimeout(() => {{
   ({MOVE_THRESHOLD_JS.rstrip()})(coverage, sigma);
-  document.querySelector("#page-preview .page-preview")?.scrollIntoView();
+  const preview = document.querySelector("#page-preview .page-preview");
+  if (preview) (document.querySelector("#min-score-input, #min-sigma-input") ?? preview)
+    .scrollIntoView();
 }}, 0)"""
-"""The same, once the page has the preview, which then comes into view."""
+"""The same, once the page has the preview; it comes into view together with its slider."""
 
 
 _MOST_PAIRS = 4
