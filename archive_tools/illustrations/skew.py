@@ -18,9 +18,9 @@ LEAST_DEGREES = 1.5
 LEAST_GAIN = 1.4
 # Rows this much clearer than at most angles are text lines, and settle which way they run.
 CLEAR_ROWS = 4.0
-# Ink is counted on a map this much smaller: fine across the rows, where lines differ, and coarse
-# along them, where seven degrees move four pixels by half a row at most.
-ROW_STEP = 4
+# Ink is counted on a map this much smaller: fine across the rows, since the lines of a spread lie
+# seven pixels apart and must not fall together, and coarse along them.
+ROW_STEP = 2
 COLUMN_STEP = 16
 
 

@@ -14,6 +14,8 @@ from archive_tools.illustrations.candidates import find_gapless_ink
 from archive_tools.illustrations.lighting import find_frame
 from archive_tools.illustrations.marks import Kind, find_marks, find_rules
 from archive_tools.illustrations.paper import separate_ink
+from archive_tools.illustrations.pixels import shrink
+from archive_tools.illustrations.skew import estimate_skew
 from archive_tools.metrics import overlap
 
 WIDTH, HEIGHT = 800, 1100
@@ -147,6 +149,37 @@ def test_a_skewed_page_is_levelled_and_its_box_brought_back(degrees):
     corners = np.array([(x0, y0, 1), (x1, y0, 1), (x0, y1, 1), (x1, y1, 1)]) @ there.T
     (found,) = verdict.illustrations
     assert overlap(found.box, (*corners.min(axis=0), *corners.max(axis=0))) > 0.85
+
+
+def small_type():
+    """Ink of three columns of small type, its lines seven pixels apart and not quite level."""
+    random = np.random.default_rng(5)
+    ink = np.zeros((620, 800), np.uint8)
+    for column, left in enumerate((30, 276, 523)):
+        for y in range(40 + column, 580, 7):
+            x = left
+            while x < left + 216:
+                width = int(random.integers(2, 6))
+                ink[y : y + 5, x : x + width] = 1
+                x += width + (2 if random.random() < 0.8 else 6)
+    return ink
+
+
+@pytest.mark.parametrize("degrees", [-5, 3, 5])
+def test_the_slant_of_small_type_is_not_that_of_every_other_line(degrees):
+    there = cv2.getRotationMatrix2D((400, 310), degrees, 1)
+    ink = cv2.warpAffine(small_type() * 255, there, (800, 620)) > 110
+    assert estimate_skew(ink.astype(np.uint8)) == pytest.approx(degrees, abs=0.5)
+
+
+@given(st.integers(20, 2600), st.integers(20, 2600))
+@settings(max_examples=40, deadline=None)
+def test_shrinking_states_its_scale(width, height):
+    small, scale = shrink(np.full((height, width), 200, np.uint8), 500_000)
+    assert small.size <= 540_000
+    for side, whole in zip(small.shape, (height, width), strict=True):
+        assert side / scale == pytest.approx(whole, abs=1.5 / scale)
+    assert (small == 200).all()
 
 
 def test_a_page_that_is_one_picture_gives_one_box():
