@@ -114,8 +114,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     """Score scanned pages and decide which are kept, without building a dataset.
 
     Yields (None, progress) while it works and at last (a table of all pages, the report). With
-    the same options /build_dataset keeps the same pages, near-duplicates and, with "regions",
-    pages whose illustrations are all too small left out.
+    the same options /build_dataset keeps the same pages, less copies and too small regions.
 
     Args:
         files: As for /build_dataset.
@@ -129,9 +128,8 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         min_score: "auto" keeps pages that reach this, 0 to 1.
 
     Returns:
-        The table (CSV) and the report: counts, what failed and why, for the first thousand pages
-        score, decision, reason and the illustrations (x0, y0, x1, y1 as shares of width and
-        height), a histogram, and how many pages each of many thresholds would keep.
+        The table (CSV) and the report: counts, failures, the first thousand pages with their
+        illustrations (shares of width and height), a histogram, and pages kept by threshold.
     """
     try:
         config = make_config(

@@ -1,6 +1,7 @@
 """The archive tab and its API endpoint `/build_dataset`; the preview has a module of its own."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from archive_tools.pipeline import build_dataset as run_build
 from archive_tools.preview import SCORES_NAME
 from archive_tools.preview_html import SHOW_PREVIEW_JS
 from archive_tools.preview_tab import (
+    PreviewPanel,
     build_preview_panel,
     clear_when_outdated,
     on_preview,
@@ -26,8 +28,7 @@ from archive_tools.tab_options import build_options, make_config, page_config
 from uploads import NotUploadedError, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
-_QUEUE = "archive"
-_RUNS_AT_ONCE = 1
+_AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit": 1}
 
 _INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
 Drop PDFs, images, TIFF, CBZ, EPUB or XPS files, or ZIP files of them: each page is looked at on its
@@ -51,48 +52,67 @@ def build_archive_tab() -> None:
                 elem_id="pdfs-input",
             )
             options = build_options()
-            with gr.Row():
-                preview_button = gr.Button("Preview", min_width=120, elem_id="preview-button")
-                build_button = gr.Button(
-                    "Build dataset", variant="primary", min_width=120, elem_id="build-button"
-                )
-                cancel_button = gr.Button(
-                    "Cancel", variant="stop", min_width=120, elem_id="cancel-button"
-                )
+            buttons = _build_buttons()
         with gr.Column():
-            progress_output = gr.HTML(
-                "<p>Progress and the report appear here.</p>", elem_id="build-progress"
-            )
-            dataset_output = gr.File(label="Dataset (ZIP)", elem_id="dataset-output")
-            report_output = gr.HTML(elem_id="build-report")
+            outputs = _build_outputs()
     panel = build_preview_panel()
     clear_when_outdated(panel, options.filter, pdfs_input, options.content, options.finishing)
     inputs = [pdfs_input, panel.folder, *options.as_list(), *panel.thresholds.as_list()]
-    outputs = [progress_output, dataset_output, report_output]
-    as_one_run: dict[str, Any] = {
-        "concurrency_id": _QUEUE,
-        "concurrency_limit": _RUNS_AT_ONCE,
-    }
-    build = build_button.click(
-        on_build, inputs, outputs, scroll_to_output=True, api_visibility="private", **as_one_run
+    _connect(buttons, inputs, outputs, panel)
+    api(build_dataset, api_name="build_dataset", **_AS_ONE_RUN)
+    api(preview_dataset, api_name="preview_dataset", **_AS_ONE_RUN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Buttons:
+    preview: gr.Button
+    build: gr.Button
+    cancel: gr.Button
+
+
+def _build_buttons() -> _Buttons:
+    with gr.Row():
+        return _Buttons(
+            gr.Button("Preview", min_width=120, elem_id="preview-button"),
+            gr.Button("Build dataset", variant="primary", min_width=120, elem_id="build-button"),
+            gr.Button("Cancel", variant="stop", min_width=120, elem_id="cancel-button"),
+        )
+
+
+def _build_outputs() -> list[gr.components.Component]:
+    """Lay out the progress, the dataset and the report."""
+    return [
+        gr.HTML("<p>Progress and the report appear here.</p>", elem_id="build-progress"),
+        gr.File(label="Dataset (ZIP)", elem_id="dataset-output"),
+        gr.HTML(elem_id="build-report"),
+    ]
+
+
+def _connect(
+    buttons: _Buttons,
+    inputs: list[gr.components.Component],
+    outputs: list[gr.components.Component],
+    panel: PreviewPanel,
+) -> None:
+    """Say what the buttons do."""
+    build = buttons.build.click(
+        on_build, inputs, outputs, scroll_to_output=True, api_visibility="private", **_AS_ONE_RUN
     )
-    preview = preview_button.click(
+    preview = buttons.preview.click(
         on_preview,
         inputs,
-        [progress_output, panel.output, panel.folder],
+        [outputs[0], panel.output, panel.folder],
         scroll_to_output=True,
         api_visibility="private",
-        **as_one_run,
+        **_AS_ONE_RUN,
     )
     # The slider may have been moved meanwhile.
     preview.then(
         None, panel.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, api_visibility="private"
     )
-    cancel_button.click(
+    buttons.cancel.click(
         on_cancel, None, outputs, cancels=[build, preview], queue=False, api_visibility="private"
     )
-    api(build_dataset, api_name="build_dataset", **as_one_run)
-    api(preview_dataset, api_name="preview_dataset", **as_one_run)
 
 
 def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
