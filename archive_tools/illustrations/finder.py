@@ -37,6 +37,8 @@ LEAST_AREA_LETTERS = 80
 LEAST_AREA_SHARE = 0.012
 # Below this nothing on a page can be told apart.
 SMALLEST_SIDE_PX = 48
+# Share of ruled lines above which a page is music or a table; on faint drawings there is half.
+RULED_PAGE_SHARE = 0.025
 # Paper-relative grey of the darkest marks above which a page is pale.
 PALE_PAGE = 140
 
@@ -181,6 +183,7 @@ def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
     covered = sum(area(box) for box in boxes)
     return (
         few_letters
+        and float(reading.marks.rule_mask.mean()) < RULED_PAGE_SHARE
         and covered < 0.05 * reading.page.page_pixels
         and not has_strong_or_ghost_marks(reading.page)
     )

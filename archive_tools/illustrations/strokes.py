@@ -27,6 +27,8 @@ DIRECTIONS = 8
 # Stroke contrast, relative to the paper: above the grain, and above what JPEG rounding leaves.
 GRAIN_FACTOR = 2.5
 LEAST_CONTRAST = 0.008
+# How dark, from 0 to 1, marks are that are print and no pencil.
+FAINTEST_PRINT = 0.2
 # A drawing has at least this much stroke: stroke pixels over the page's width plus height.
 LEAST_STROKE_LENGTH = 6.0
 
@@ -73,7 +75,7 @@ def find_drawing(page: InkPage) -> Drawing | None:
 def has_strong_or_ghost_marks(page: InkPage) -> bool:
     """Strong marks are no faint drawing; faint marks in lines are text that shines through."""
     ink, level = _faint_ink(page)
-    if level > 0.25:
+    if level > FAINTEST_PRINT:
         return True
     return int(find_marks(ink, keep_rules=True).in_line.sum()) >= 40
 

@@ -375,3 +375,14 @@ def test_single_pages_and_columns_have_no_gutter():
     for y in range(100, HEIGHT - 90, 22):
         cv2.putText(page, wide_line, (90, y), cv2.FONT_HERSHEY_DUPLEX, 0.5, 30, 1, cv2.LINE_AA)
     assert judge_page(page).gutter_x is None
+
+
+@pytest.mark.parametrize("grey", [20, 120])
+def test_staves_are_no_faint_drawing(grey):
+    page = np.full((HEIGHT, WIDTH), 240, np.uint8)
+    for top in range(120, 1000, 110):
+        for line in range(5):
+            page[top + 10 * line : top + 10 * line + 2, 80:720] = grey
+    verdict = judge_page(page)
+    assert not verdict.faint
+    assert verdict.illustrations == ()
