@@ -17,6 +17,9 @@ _LEAST_DEGREES = 0.4
 # Pages of pictures alone, without type or rules, stay below it and are left as they are.
 _LEAST_GAIN = 1.5
 _SIDE_DEGREES = 1.5
+# A frame whose sides stand upright by this much contradicts level lines that slant: then the lines
+# are hatching, such as the sky of an engraving.
+_UPRIGHT_GAIN = 2.0
 _STRIPS = 32
 _QUARTERS = 4
 
@@ -28,7 +31,8 @@ def find_slant(pixels: Pixels) -> float:
         pixels: uint8 RGB (H, W, 3) or grey (H, W).
 
     Returns:
-        Degrees, positive against the clock; 0 where it is upright or nothing shows how it lies.
+        Degrees, positive against the clock; 0 where it is upright, nothing shows how it lies, or
+        its level and its upright lines disagree.
     """
     edges = _edges(pixels)
     strips, width = _strip_profiles(edges), edges.shape[1]
@@ -43,7 +47,8 @@ def find_slant(pixels: Pixels) -> float:
     apart = roughness[np.abs(coarse - best) >= _SIDE_DEGREES]
     upright = _roughness(strips, 0.0, width)
     is_clear = values.max() >= _LEAST_GAIN * max(float(np.median(apart)), 1e-9)
-    return best if is_clear and values.max() > upright else 0.0
+    is_slanted = is_clear and values.max() > upright
+    return best if is_slanted and not _stands_upright(pixels, best) else 0.0
 
 
 def turn(pixels: Pixels, degrees: float, background: tuple[int, int, int]) -> Pixels:
@@ -61,6 +66,14 @@ def turn(pixels: Pixels, degrees: float, background: tuple[int, int, int]) -> Pi
         pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderValue=fill
     )
     return np.asarray(turned, dtype=np.uint8)
+
+
+def _stands_upright(pixels: Pixels, degrees: float) -> bool:
+    """Return whether the page's upright lines say that it would be wrong to turn it."""
+    edges = _edges(np.swapaxes(pixels, 0, 1))
+    strips, width = _strip_profiles(edges), edges.shape[1]
+    as_it_is, turned = (_roughness(strips, angle, width) for angle in (0.0, -degrees))
+    return as_it_is > _UPRIGHT_GAIN * turned
 
 
 def _edges(pixels: Pixels) -> GreySample:

@@ -7,6 +7,7 @@ wrapped at 72 to 600 dpi (`benchmarks/measure_sigma.py`).
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -66,12 +67,22 @@ class RenderedView:
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield the exact look."""
-        yield page_filter.exact_look(page_filter.to_grey(self.show(REFERENCE_ZOOM)))
+        yield page_filter.exact_look(page_filter.to_grey(self._render(REFERENCE_ZOOM)))
 
     def show(self, zoom: float) -> Pixels:
-        """Return the page rendered at 144 dpi or, if that is not enough, at `zoom`."""
-        zoom = max(zoom, REFERENCE_ZOOM)
-        if self._pixels is None or zoom > self._zoom:
+        """Return the page rendered at 144 dpi or, if that is not enough, at `zoom`.
+
+        A page of pictures alone is rendered no finer than they are: that would enlarge them.
+        """
+        return self._render(min(max(zoom, REFERENCE_ZOOM), self._finest_zoom))
+
+    @cached_property
+    def _finest_zoom(self) -> float:
+        return self._page.finest_zoom
+
+    def _render(self, zoom: float) -> Pixels:
+        """Render the page, unless it is at hand just so."""
+        if self._pixels is None or zoom != self._zoom:
             self._pixels, self._zoom = self._page.render(zoom), zoom
         return self._pixels
 
@@ -151,7 +162,7 @@ class PdfiumView:
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 180 dpi or, if that is not enough, at `zoom`."""
         pixels = self._render_once()
-        if pixels is None or zoom > PDFIUM_ZOOM:
+        if pixels is None or zoom > PDFIUM_ZOOM or self._page.finest_zoom < PDFIUM_ZOOM:
             return self._fallback.show(zoom)
         return pixels
 

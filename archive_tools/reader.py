@@ -43,6 +43,8 @@ _UI_LAYER_OFF = 2
 # A caption lies within a line or two of its picture.
 _NEAR_SHARE = 0.04
 _MOST_TEXT_CHARACTERS = 1_000
+# What draws a page of pictures alone.
+_PICTURES_ONLY = {"fill-image", "ignore-text"}
 _PLAIN_SPACES = ("DeviceGray", "DeviceRGB")
 
 _LIBRARY_ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
@@ -77,6 +79,19 @@ class PdfPage:
         """Filters of the pictures that the page may draw, such as `JPXDecode`."""
         with _page_errors("cannot be read"):
             return tuple(picture[8] for picture in self._page.get_images(full=True))
+
+    @property
+    def finest_zoom(self) -> float:
+        """Pixels per point of its finest picture; infinite where it shows more than pictures.
+
+        A finer render of pictures alone only enlarges them. Invisible text (OCR) does not count.
+        """
+        if not self.picture_codecs:
+            return math.inf
+        with _page_errors("cannot be read"):
+            shown = {kind for kind, *_ in self._page.get_bboxlog()}
+            pictures = self._page.get_image_info() if shown <= _PICTURES_ONLY else []
+        return max(map(_pixels_per_point, pictures), default=math.inf)
 
     def read_text(self, box: tuple[float, float, float, float]) -> str:
         """Return the text of the page's text layer in a part of it and close by.
@@ -361,6 +376,14 @@ def _measure(page: pymupdf.Page) -> PdfPage:
             "print the file to a new PDF with a sensible page size"
         )
     return PdfPage(page, page.number, width_pt, height_pt)
+
+
+def _pixels_per_point(picture: dict[str, Any]) -> float:
+    """Return how finely a page shows a picture, in the direction where it is finer."""
+    a, b, c, d, *_ = picture["transform"]
+    across, down = math.hypot(a, b), math.hypot(c, d)
+    finest = max(picture["width"] / max(across, 1e-6), picture["height"] / max(down, 1e-6))
+    return float(finest)
 
 
 def _to_array(pixmap: pymupdf.Pixmap) -> RgbPixels:

@@ -314,3 +314,44 @@ def test_the_picture_is_at_least_as_faithful_as_the_articles(tmp_path, coding):
     )
     assert cv2.PSNR(ours, full) >= cv2.PSNR(article, full)
     assert cv2.PSNR(ours, full) > 30
+
+
+def coarse_page(text="", pictures=2):
+    """Return a PDF whose page shows pictures of 72 dpi one above the other, and perhaps text."""
+    drawn = Image.fromarray(pdf_fixtures.draw_page()).resize((400, 600 // pictures))
+    stored = io.BytesIO()
+    drawn.save(stored, "PNG")
+    with pymupdf.open() as document:
+        page = document.new_page(width=400, height=600)
+        for number in range(pictures):
+            top = number * 600 // pictures
+            area = pymupdf.Rect(0, top, 400, top + 600 // pictures)
+            page.insert_image(area, stream=stored.getvalue(), rotate=0 if number else 180)
+        page.insert_text((50, 50), text or " ", render_mode=0 if text else 3)
+        return document.tobytes()
+
+
+@pytest.mark.parametrize("pictures", [1, 2])
+@pytest.mark.parametrize("text", ["", "print"], ids=["hidden text", "print"])
+def test_a_page_of_pictures_alone_is_not_enlarged(tmp_path, text, pictures):
+    path = tmp_path / "coarse.pdf"
+    path.write_bytes(coarse_page(text, pictures))
+    with open_views(path) as chooser, chooser.document.open_page(0) as page:
+        height, width = chooser.choose(page, 1024 / 600).show(1024 / 600).shape[:2]
+    if text:
+        assert width >= 400 * 2
+    else:
+        assert (width, height) == (400, 600)
+
+
+def test_the_rule_looks_at_144_dpi_however_coarse_the_picture(tmp_path):
+    path = tmp_path / "coarse.pdf"
+    path.write_bytes(coarse_page())
+    with pymupdf.open(path) as document:
+        pixmap = document[0].get_pixmap(matrix=pymupdf.Matrix(2, 2))
+        rendered = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+    with open_views(path) as chooser, chooser.document.open_page(0) as page:
+        view = RenderedView(page)
+        assert view.show(1.0).shape == (600, 400, 3)
+        (look,) = view.iter_looks()
+    assert look.sigma == pytest.approx(cv2.cvtColor(rendered, cv2.COLOR_RGB2GRAY).std(), abs=0.2)

@@ -114,6 +114,16 @@ class TestDeskew:
         cv2.circle(rings, (450, 450), 300, 20, 6)
         assert deskew.find_slant(rings) == 0
 
+    @pytest.mark.parametrize("degrees", [-2.0, 1.0, 3.0])
+    def test_slanted_hatching_in_an_upright_frame_stays(self, degrees: float) -> None:
+        plate = np.full((1500, 1100), 250, dtype=np.uint8)
+        rise = round(900 * np.tan(np.radians(degrees)))
+        for top in range(160, 1360, 14):
+            cv2.line(plate, (100, top), (1000, top - rise), 30, 3)
+        plate[:150] = plate[1350:] = 250
+        cv2.rectangle(plate, (100, 150), (1000, 1350), 0, 6)
+        assert deskew.find_slant(plate) == 0
+
     def test_corners_are_filled_with_the_paper(self) -> None:
         turned = deskew.turn(draw_page(AGED), 3.0, AGED)
         assert np.abs(turned[0, 0].astype(int) - AGED).max() <= 6
