@@ -34,6 +34,7 @@ from archive_tools.schema import RunReport, RunStatus
 from archive_tools.score_table import open_score_table
 from archive_tools.source_plan import plan_sources
 from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams
+from archive_tools.writer import journal_path
 
 DONE, PARTIAL, NOTHING_USABLE, STOPPED = 0, 1, 2, 130
 
@@ -99,6 +100,8 @@ def run_build(options: argparse.Namespace) -> int:
         check_hub(options.push_to_hub)
     _remove_expired(options.out)
     sources = [Path(source) for source in options.sources]
+    if options.resume and not journal_path(options.out).exists():
+        print("Nothing to resume for this --out: starting anew.", file=sys.stderr)
     steps = build_dataset(sources, options.out, _config(options), run)
     report: RunReport | None = None
     with closing(steps), ProgressLine(sys.stderr) as line:

@@ -20,6 +20,11 @@ IMAGE_SUFFIXES = (
 )
 """Files that are a page each (a TIFF may hold several)."""
 
+OTHER_PICTURE_SUFFIXES = frozenset(
+    (".heic", ".heif", ".avif", ".gif", ".bmp", ".jxl", ".djvu", ".psd", ".svg", ".cbr", ".cb7")
+)
+"""Pictures and picture books that are not read; a folder's report names them."""
+
 SOURCE_SUFFIXES = BOOK_SUFFIXES | IMAGE_SUFFIXES | {ZIP_SUFFIX}
 
 HEAD_BYTES = 16

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from archive_tools import page_filter
 from archive_tools.embedded_picture import count_halvings
 from archive_tools.errors import LimitExceededError, PageError
-from archive_tools.file_kinds import HEAD_BYTES, TIFF_SUFFIXES, clean_name, has_suffix, is_tiff
+from archive_tools.file_kinds import clean_name, is_tiff
 from archive_tools.image_file import ImageFile, ImageHeader, Pixels, open_image, stretch
 from archive_tools.image_store import ImageStore
 from archive_tools.page_filter import Look
@@ -135,7 +135,7 @@ class ImageDocument:
     """Images as the pages of one document."""
 
     def __init__(self, store: ImageStore) -> None:
-        """List the pages; of TIFF files alone more than the name is read.
+        """List the pages; of TIFF files alone more than the first bytes are read.
 
         Args:
             store: The images.
@@ -214,9 +214,6 @@ def _square_size(header: ImageHeader) -> tuple[tuple[int, int], tuple[int, int]]
 def _iter_places(store: ImageStore) -> Iterator[PagePlace]:
     """Find the pages; a file that cannot be listed is one page, which fails."""
     for name in store.names:
-        if not has_suffix(name, TIFF_SUFFIXES) and len(store.names) > 1:
-            yield PagePlace(name)
-            continue
         try:
             frames = _list_frames(store, name)
         except (PageError, LimitExceededError) as error:
@@ -227,8 +224,7 @@ def _iter_places(store: ImageStore) -> Iterator[PagePlace]:
 
 def _list_frames(store: ImageStore, name: str) -> tuple[int, ...]:
     """Return the numbers of the pictures in a file; only TIFF files have several."""
+    if not is_tiff(store.read_head(name)):
+        return (0,)
     with store.open(name) as file:
-        if not is_tiff(file.read(HEAD_BYTES)):
-            return (0,)
-        file.seek(0)
         return list_tiff_pages(file)

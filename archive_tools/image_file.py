@@ -214,6 +214,8 @@ def _too_large(what: str) -> str:
 
 
 def _read_orientation(image: Image.Image) -> int:
+    if image.format == "TIFF":
+        return 1  # Pillow turns TIFF files itself, and gives the size that they have then
     if image.format == "PNG" and "exif" not in image.info:
         return 1  # Pillow would decode the whole image to look for the mark behind the pixels
     stated = image.getexif().get(_ORIENTATION_TAG, 1)

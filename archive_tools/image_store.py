@@ -7,7 +7,7 @@ from typing import BinaryIO, Protocol
 
 from archive_tools.capped_zip import BAD_MEMBER_ERRORS, is_shadow, open_zip
 from archive_tools.errors import PageError, SourceError, UnreadablePdfError
-from archive_tools.file_kinds import IMAGE_SUFFIXES, has_suffix, natural_key
+from archive_tools.file_kinds import HEAD_BYTES, IMAGE_SUFFIXES, has_suffix, natural_key
 
 MOST_MEMBER_BYTES = 512 * 2**20
 """A ZIP's member is held in memory, where a page may take a gigabyte."""
@@ -22,6 +22,13 @@ class ImageStore(Protocol):
 
     def open(self, name: str) -> BinaryIO:
         """Open one image for reading.
+
+        Raises:
+            PageError: It cannot be read (any more).
+        """
+
+    def read_head(self, name: str) -> bytes:
+        """Return the first `HEAD_BYTES` bytes of an image.
 
         Raises:
             PageError: It cannot be read (any more).
@@ -50,6 +57,11 @@ class FileStore:
             return (self._folder / name).open("rb")
         except OSError as error:
             raise PageError(f"it cannot be read: {error.strerror or 'it has gone'}") from error
+
+    def read_head(self, name: str) -> bytes:
+        """Return the first bytes of one image."""
+        with self.open(name) as file:
+            return file.read(HEAD_BYTES)
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -80,20 +92,28 @@ class ZipStore:
 
     def open(self, name: str) -> BinaryIO:
         """Unpack one image into memory."""
-        try:
-            with self._archive.open(name) as packed:
-                content = packed.read(MOST_MEMBER_BYTES + 1)
-        except RuntimeError as error:  # zipfile's word for a missing password
-            raise PageError("it is encrypted; unpack the file and give its images") from error
-        except (*BAD_MEMBER_ERRORS, OSError) as error:
-            raise PageError("it is damaged inside its ZIP file") from error
+        content = self._unpack(name, MOST_MEMBER_BYTES + 1)
         if len(content) > MOST_MEMBER_BYTES:
             raise PageError(f"it unpacks to more than {MOST_MEMBER_BYTES >> 20} MB")
         return io.BytesIO(content)
 
+    def read_head(self, name: str) -> bytes:
+        """Unpack the first bytes of one image."""
+        return self._unpack(name, HEAD_BYTES)
+
     def close(self) -> None:
         """Close the file."""
         self._archive.close()
+
+    def _unpack(self, name: str, most_bytes: int) -> bytes:
+        """Return the beginning of an entry."""
+        try:
+            with self._archive.open(name) as packed:
+                return packed.read(most_bytes)
+        except RuntimeError as error:  # zipfile's word for a missing password
+            raise PageError("it is encrypted; unpack the file and give its images") from error
+        except (*BAD_MEMBER_ERRORS, OSError) as error:
+            raise PageError("it is damaged inside its ZIP file") from error
 
 
 def open_folder(folder: Path) -> FileStore:

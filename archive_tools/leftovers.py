@@ -1,8 +1,8 @@
 """Removes what killed runs have left beside their datasets, once nobody will resume them.
 
-Only files that are certainly ours go: a journal with our checksum in its first line and what
-stands beside it under its name, or a partial ZIP or a work folder that has lost its journal and
-holds nothing but what we put there. A run that is at work holds its journal's lock.
+Only what is certainly ours goes: a journal with our checksum in its first line, and what a run puts
+beside it under its name. A journal that was never begun vouches for nothing but an empty partial
+ZIP and a work folder with nothing else in it. A run that is at work holds its journal's lock.
 """
 
 import re
@@ -21,7 +21,6 @@ KEPT_DAYS = 30
 """So long does a killed run wait to be resumed."""
 
 _DAY_S = 86_400
-_FIRST_ENTRY = re.compile(rb"PK\x03\x04.{26}(train|validation)/000001\.(jpg|png)", re.DOTALL)
 _WORK_NAME = re.compile(r"\d{6}(\.\w{1,8})?")
 
 
@@ -56,34 +55,22 @@ def remove_leftovers(
     """
     expired_s = time.time() - older_than_days * _DAY_S
     for out in _find_datasets(folder):
-        parts = [part for part in _parts(out) if part.is_file() or part.is_dir()]
+        parts = _parts(out)
         if out == keep or any(_changed_s(part) > expired_s for part in parts):
             continue
         size_bytes = sum(map(_size_bytes, parts))
-        if _remove(out):
+        if _remove(out, parts):
             yield Leftover(out, size_bytes)
 
 
 def _find_datasets(folder: Path) -> list[Path]:
-    """Return the datasets of which something certainly ours is left, by name."""
-    found: set[Path] = set()
-    for path in folder.iterdir():
-        if path.is_symlink():
-            continue
-        name = _name_of_dataset(path)
-        if name:
-            found.add(folder / name)
-    return sorted(found)
-
-
-def _name_of_dataset(path: Path) -> str:
-    """Return the name of the dataset that something was left of; empty where it is not ours."""
-    if path.suffix == ".journal" and path.is_file():
-        return path.stem if _is_our_journal(path) else ""
-    if path.suffix == ".partial" and path.is_file():
-        return path.stem if _is_our_zip(path) else ""
-    is_work = path.suffix == ".sources" and path.name.startswith(".") and path.is_dir()
-    return path.name[1 : -len(path.suffix)] if is_work and _is_our_work(path) else ""
+    """Return the datasets of which a journal of ours is left, by name."""
+    journals = (path for path in folder.iterdir() if path.suffix == ".journal")
+    return sorted(
+        folder / path.stem
+        for path in journals
+        if path.is_file() and not path.is_symlink() and _is_our_journal(path)
+    )
 
 
 def _is_our_journal(path: Path) -> bool:
@@ -96,21 +83,24 @@ def _is_our_journal(path: Path) -> bool:
     return False
 
 
-def _is_our_zip(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        return _FIRST_ENTRY.match(file.read(64)) is not None
-    return False
-
-
 def _is_our_work(path: Path) -> bool:
+    """Whether a work folder holds what we put there, and nothing else."""
     with suppress(OSError):
-        return all(_WORK_NAME.fullmatch(inner.name) for inner in path.iterdir())
+        names = [inner.name for inner in path.iterdir()]
+        return bool(names) and all(map(_WORK_NAME.fullmatch, names))
     return False
 
 
-def _parts(out: Path) -> tuple[Path, ...]:
-    """Return everything that a run makes beside its dataset, the journal last."""
-    return partial_path(out), building_path(out), work_folder(out), journal_path(out)
+def _parts(out: Path) -> list[Path]:
+    """Return what a run has put beside its dataset, the journal last."""
+    journal, work = journal_path(out), work_folder(out)
+    is_begun = journal.stat().st_size > 0
+    parts = [partial_path(out)]
+    if is_begun:
+        parts.append(building_path(out))
+    if is_begun or _is_our_work(work):
+        parts.append(work)
+    return [part for part in (*parts, journal) if part.exists() and not part.is_symlink()]
 
 
 def _changed_s(path: Path) -> float:
@@ -130,12 +120,12 @@ def _size_bytes(path: Path) -> int:
     return 0
 
 
-def _remove(out: Path) -> bool:
+def _remove(out: Path, parts: list[Path]) -> bool:
     """Remove the parts under the journal's lock; False where a run holds it."""
     try:
         with open_journal(journal_path(out)) as journal:
-            for part in _parts(out)[:-1]:
-                if part.is_dir() and not part.is_symlink():
+            for part in parts[:-1]:
+                if part.is_dir():
                     shutil.rmtree(part, ignore_errors=True)
                 else:
                     part.unlink(missing_ok=True)

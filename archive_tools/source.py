@@ -141,8 +141,8 @@ class SourceFeed:
             try:
                 yield from self._unpack_entry(archive, entry, folder / name)
             except (*BAD_MEMBER_ERRORS, SourceError):
-                # It costs itself: what there is of it becomes a page that fails.
-                (folder / name).touch()
+                # It costs itself: an empty file becomes a page that fails.
+                (folder / name).write_bytes(b"")
             written_bytes += (folder / name).stat().st_size
             packed_bytes += entry.compress_size
             _check_growth(written_bytes, packed_bytes, self._folder)

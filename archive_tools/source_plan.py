@@ -19,6 +19,7 @@ from archive_tools.errors import (
 from archive_tools.file_kinds import (
     BOOK_SUFFIXES,
     IMAGE_SUFFIXES,
+    OTHER_PICTURE_SUFFIXES,
     ZIP_SUFFIX,
     clean_name,
     has_suffix,
@@ -163,8 +164,18 @@ def _plan_one_folder(
             yield from _plan_file(path, clean_name(file))
     for link in filter(lambda one: (folder / one).is_symlink(), folders):
         yield SourceFailure(clean_name(link), _LINKED_FOLDER)
+    others = [file for file in files if has_suffix(file, OTHER_PICTURE_SUFFIXES)]
+    if others:
+        yield SourceFailure("", _explain_left_out(others))
     if any(has_suffix(file, IMAGE_SUFFIXES) for file in files) and list_images(folder):
         yield PlannedFile(folder, "")
+
+
+def _explain_left_out(names: Sequence[str]) -> str:
+    """Say which pictures of a folder are not read."""
+    kinds = ", ".join(sorted({PurePosixPath(name).suffix.lower() for name in names}))
+    what = "A file was" if len(names) == 1 else f"{len(names)} files were"
+    return f"{what} left out ({kinds} is not read). Save as JPEG, PNG or TIFF and add it again."
 
 
 def _is_walked(folder: Path, leave_out: Path | None) -> bool:

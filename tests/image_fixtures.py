@@ -28,7 +28,7 @@ def page_image(kind: str = "JPEG", seed: int = 0, **options: object) -> bytes:
     return encode(draw_page(seed=seed), kind, **options)
 
 
-def turned_photo(orientation: int) -> bytes:
+def turned_photo(orientation: int, kind: str = "JPEG") -> bytes:
     """Return the page as a camera held askew stores it, with the mark that says so."""
     page = draw_page()
     stored = {
@@ -43,7 +43,8 @@ def turned_photo(orientation: int) -> bytes:
     }[orientation]
     exif = Image.Exif()
     exif[274] = orientation
-    return encode(np.ascontiguousarray(stored), "JPEG", quality=95, exif=exif)
+    options = {"quality": 95} if kind == "JPEG" else {}
+    return encode(np.ascontiguousarray(stored), kind, exif=exif, **options)
 
 
 def tiff(pages: int, size: tuple[int, int] = (240, 340)) -> bytes:

@@ -110,11 +110,13 @@ def test_transparent_parts_are_paper(tmp_path: Path) -> None:
     assert pixels.min() == 255
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_photos_are_upright(orientation: int, tmp_path: Path) -> None:
-    path = tmp_path / "photo.jpg"
-    path.write_bytes(image_fixtures.turned_photo(orientation))
+def test_photos_are_upright(orientation: int, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "photo"
+    path.write_bytes(image_fixtures.turned_photo(orientation, kind))
     [pixels] = read_pages(path)
+    assert pixels.shape == (SIZE[1], SIZE[0], 3)
     assert np.abs(pixels.astype(int) - pdf_fixtures.draw_page()).mean() < 4
 
 
@@ -170,9 +172,33 @@ def test_pages_of_tiff_files_count_in_a_folder(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "1.tif").write_bytes(image_fixtures.tiff(3))
     (folder / "2.jpg").write_bytes(image_fixtures.page_image())
-    assert probe_document(folder, ALL_PAGES)[0] == 4
+    (folder / "3.jpg").write_bytes(image_fixtures.tiff(2))  # whatever its name
+    assert probe_document(folder, ALL_PAGES)[0] == 6
     shapes = [pixels.shape[:2] for pixels in read_pages(folder)]
-    assert shapes == [(340, 240)] * 3 + [SIZE[::-1]]
+    assert shapes == [(340, 240)] * 3 + [SIZE[::-1]] + [(340, 240)] * 2
+
+
+def test_pictures_that_are_not_read_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    for name in ("a.heic", "b.bmp", "c.bmp", "notes.txt", ".d.gif"):
+        (folder / name).write_bytes(b"?")
+    (folder / "1.jpg").write_bytes(image_fixtures.page_image())
+    report = build(folder, out=tmp_path / "dataset.zip")
+    assert report.pages.kept == 1
+    [failure] = report.source_failures
+    assert failure.name == "scans"
+    assert failure.message.startswith("3 files were left out (.bmp, .heic")
+
+
+def test_a_bomb_among_the_images_of_a_zip_costs_only_itself(tmp_path: Path) -> None:
+    scans = tmp_path / "scans.zip"
+    with zipfile.ZipFile(scans, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("i/1.jpg", bytes(80 * 2**20))
+        archive.writestr("i/2.jpg", image_fixtures.page_image())
+    report = build(scans, out=tmp_path / "dataset.zip")
+    assert (report.pages.kept, report.pages.failed) == (1, 1)
+    assert list_images(tmp_path / "dataset.zip") == [("scans.zip/i", 2)]
 
 
 def test_zip_of_images_and_books_is_read_without_leaving_anything(tmp_path: Path) -> None:
