@@ -206,7 +206,7 @@ def _days(text: str) -> float:
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
     """Describe `build`."""
-    parser.add_argument("--out", type=Path, required=True, help="the dataset")
+    parser.add_argument("--out", type=Path, required=True, help="ZIP file or folder to write")
     _add_sources(parser)
     add_picture_options(parser)
     parser.add_argument(
@@ -286,7 +286,11 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         help="auto keeps pages whose pictures cover this share (default: %(default)s)",
     )
     parser.add_argument(
-        "--hide-layer", action="append", default=[], metavar="NAME", help="may be given repeatedly"
+        "--hide-layer",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="layer of PDFs to switch off, may be repeated",
     )
     parser.add_argument("--password", help="for encrypted files")
     parser.add_argument(

@@ -105,7 +105,11 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
         "bucket: the SDXL size of the nearest shape; stretch: distorted (default: %(default)s)",
     )
     group.add_argument(
-        "--size", type=int, default=_DEFAULTS.size_px, metavar="PX", help="default: %(default)s"
+        "--size",
+        type=int,
+        default=_DEFAULTS.size_px,
+        metavar="PX",
+        help="side of the square images (default: %(default)s)",
     )
     group.add_argument("--upscale", action="store_true", help="enlarge what is smaller")
     group.add_argument(

@@ -22,7 +22,7 @@ from uploads import NotUploadedError, take_uploads
 
 _INTRO = """### Look before you build
 **Preview** shows which pages are kept, without making the dataset. Then move the threshold: pages
-change sides at once, and **Build dataset** keeps just those that you see as kept."""
+change sides at once, and **Build dataset** takes those counted as kept, less near-duplicates."""
 
 
 @dataclass(frozen=True, slots=True)

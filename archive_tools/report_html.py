@@ -40,6 +40,7 @@ def report_html(report: RunReport) -> str:
         ("Dropped", str(pages.dropped)),
         ("Failed", str(pages.failed)),
         ("Reduction", f"{pages.reduction_percent} %"),
+        ("Images in the dataset", str(report.dataset.get("counts", {}).get("images", 0))),
         *_trait_rows(report),
         ("Files used", str(report.file_count)),
         ("Files failed", str(report.source_failure_count)),
@@ -51,7 +52,7 @@ def report_html(report: RunReport) -> str:
 def _trait_rows(report: RunReport) -> list[tuple[str, str]]:
     """Return what was noticed of the scans, where it was looked for."""
     traits: dict[str, int] = report.dataset.get("traits", {})
-    told = ", ".join(f"{count} {escape(trait)}" for trait, count in traits.items())
+    told = ", ".join(f"{escape(trait)}: {count}" for trait, count in traits.items())
     return [("Noticed in the scans", told)] if told else []
 
 

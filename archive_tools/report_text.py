@@ -27,6 +27,7 @@ def summarise(report: RunReport) -> str:
         f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
         f"Pages: {pages.seen} seen, {pages.kept} kept, {pages.dropped} dropped, "
         f"{pages.failed} failed ({pages.reduction_percent} % fewer)\n"
+        f"Images: {report.dataset.get('counts', {}).get('images', 0)}\n"
         f"{_tell_traits(report)}"
         f"Time: {report.elapsed_s:.1f} s, {report.pages_per_s} pages/s"
     )
@@ -34,7 +35,7 @@ def summarise(report: RunReport) -> str:
 
 def _tell_traits(report: RunReport) -> str:
     traits: dict[str, int] = report.dataset.get("traits", {})
-    told = ", ".join(f"{count} {trait}" for trait, count in traits.items())
+    told = ", ".join(f"{trait}: {count}" for trait, count in traits.items())
     return f"Noticed: {told}\n" if told else ""
 
 

@@ -32,11 +32,13 @@ _AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit":
 
 _INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
 Drop PDFs, images, TIFF, CBZ, EPUB or XPS files, or ZIP files of them: each page is looked at on its
-own, text pages are left out by the filter, and the pictures come back as 1024x1024 JPEG files with
-captions in one ZIP that trainers take as it is.
-Uploads and the ZIP are deleted after about a day. For archives of many gigabytes use the
-command line (`python -m archive_tools build FOLDER --out dataset.zip`): it reads the files where
-they lie."""
+own, text pages are left out by the filter, and the pictures come back with captions in one ZIP that
+trainers take as it is, 1024x1024 unless you choose otherwise. A file may have 2 GB; uploads and the
+ZIP are deleted after about a day. For larger archives use the command line, which reads files where
+they lie:
+
+    python -m archive_tools build FOLDER --out dataset.zip
+"""
 
 
 def build_archive_tab() -> None:

@@ -1,4 +1,4 @@
-"""The figure of the README: sigma against the filter's score, each labelled page a dot."""
+"""The figure of the README: sigma against the filter's score, every second labelled page a dot."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ failures recorded in the report, 2 no dataset (no server, wrong usage, files tha
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -96,7 +97,11 @@ def main(arguments: list[str] | None = None) -> int:
     except (AppError, OSError, ValueError) as error:
         print(f"No dataset was built: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(report, ensure_ascii=False, indent=2))
+    try:
+        print(json.dumps(report, ensure_ascii=False, indent=2), flush=True)
+    except BrokenPipeError:  # whoever reads our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0 if report["status"] == "success" else 1
 
 

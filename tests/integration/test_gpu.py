@@ -253,7 +253,8 @@ def test_a_failed_resident_model_is_loaded_afresh(kept: ResidentModel, spec: Mod
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
     with kept.open(spec) as classifier:
-        classifier._network = fail  # type: ignore[assignment]
+        assert classifier._network is not None
+        classifier._network.forward = fail  # type: ignore[assignment]
     with pytest.raises(InferenceError):
         gpu.classify([PHOTO], spec)
     assert gpu.classify([PHOTO], spec).device is Device.CPU

@@ -191,6 +191,6 @@ def test_the_command_line_says_what_was_noticed(scans: Path, tmp_path: Path) -> 
     options = ["--spreads", "keep", "--no-dedupe"]
     ended = run_command("archive_tools", "build", scans, "--out", out, *options)
     assert ended.status == 0, ended.stderr
-    assert "2 two pages" in ended.stdout
+    assert "two pages: 2" in ended.stdout
     assert "Noticed: " in ended.stdout
     assert [row["part"] for row in read_rows(out)] == [""] * 4

@@ -83,7 +83,8 @@ def _play_fault(classifier: Classifier, device: str) -> None:
     if device == "GPU-slow":
         time.sleep(SLOW_S)
     if device == "GPU-full":
-        classifier._network = _raise_out_of_memory  # type: ignore[assignment]
+        assert classifier._network is not None
+        classifier._network.forward = _raise_out_of_memory  # type: ignore[assignment]
 
 
 def _raise_out_of_memory(**_: object) -> None:
