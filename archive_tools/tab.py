@@ -35,10 +35,7 @@ Drop PDFs, images, TIFF, CBZ, EPUB or XPS files, or ZIP files of them: each page
 own, text pages are left out by the filter, and the pictures come back with captions in one ZIP that
 trainers take as it is, 1024x1024 unless you choose otherwise. A file may have 2 GB; uploads and the
 ZIP are deleted after about a day. For larger archives use the command line, which reads files where
-they lie:
-
-    python -m archive_tools build FOLDER --out dataset.zip
-"""
+they lie: `python -m archive_tools build FOLDER --out dataset.zip`"""
 
 
 def build_archive_tab() -> None:
