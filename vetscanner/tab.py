@@ -29,9 +29,9 @@ _QUEUE = "triage"
 
 _LOG = logging.getLogger(__name__)
 
-_INTRO = """Photograph the animal, tick what you see beside the photo, press **Triage**.
-The answer says how urgent it is, whom to call and what to do now. It is not a diagnosis. Photos
-are deleted after about a day, and the place stored in them is never read."""
+_INTRO = """Photograph the animal, tick what you see beside the photo, press **Triage** (up to 12
+photos). The answer says how urgent it is, whom to call and what to do now. It is not a diagnosis.
+Photos are deleted after about a day, and the place stored in them is never read."""
 
 _LANGUAGES = [
     ("English", Language.EN.value),
@@ -52,7 +52,7 @@ def build_vet_tab() -> None:
     with gr.Row():
         with gr.Column():
             photos_input = gr.File(
-                label="Photos of one animal (up to 12)",
+                label="Photos of one animal",
                 file_count="multiple",
                 file_types=["image", ".heic", ".heif"],
                 elem_id="photos-input",
