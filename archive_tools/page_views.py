@@ -74,10 +74,11 @@ class RenderedView:
 
         A page of pictures alone is rendered no finer than they are: that would enlarge them.
         """
-        return self._render(min(max(zoom, REFERENCE_ZOOM), self._finest_zoom))
+        return self._render(min(max(zoom, REFERENCE_ZOOM), self.finest_zoom))
 
     @cached_property
-    def _finest_zoom(self) -> float:
+    def finest_zoom(self) -> float:
+        """Pixels per point above which a render only enlarges."""
         return self._page.finest_zoom
 
     def _render(self, zoom: float) -> Pixels:
@@ -162,7 +163,7 @@ class PdfiumView:
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 180 dpi or, if that is not enough, at `zoom`."""
         pixels = self._render_once()
-        if pixels is None or zoom > PDFIUM_ZOOM or self._page.finest_zoom < PDFIUM_ZOOM:
+        if pixels is None or zoom > PDFIUM_ZOOM or self._fallback.finest_zoom < PDFIUM_ZOOM:
             return self._fallback.show(zoom)
         return pixels
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from archive_tools.report_figures import count_images, tell_traits
 from archive_tools.schema import Progress, RunReport, RunStatus, SourceFailure
 
 _SHOWN_FAILURES = 20
@@ -40,7 +41,7 @@ def report_html(report: RunReport) -> str:
         ("Dropped", str(pages.dropped)),
         ("Failed", str(pages.failed)),
         ("Reduction", f"{pages.reduction_percent} %"),
-        ("Images in the dataset", str(report.dataset.get("counts", {}).get("images", 0))),
+        ("Images in the dataset", str(count_images(report))),
         *_trait_rows(report),
         ("Files used", str(report.file_count)),
         ("Files failed", str(report.source_failure_count)),
@@ -51,9 +52,8 @@ def report_html(report: RunReport) -> str:
 
 def _trait_rows(report: RunReport) -> list[tuple[str, str]]:
     """Return what was noticed of the scans, where it was looked for."""
-    traits: dict[str, int] = report.dataset.get("traits", {})
-    told = ", ".join(f"{escape(trait)}: {count}" for trait, count in traits.items())
-    return [("Noticed in the scans", told)] if told else []
+    told = tell_traits(report)
+    return [("Noticed in the scans", escape(told))] if told else []
 
 
 def _headline(report: RunReport) -> str:

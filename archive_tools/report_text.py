@@ -2,6 +2,7 @@
 
 from typing import Any, TextIO
 
+from archive_tools.report_figures import count_images, tell_traits
 from archive_tools.schema import RunReport, SourceFailure
 
 _NOTHING_KEPT = (
@@ -27,15 +28,14 @@ def summarise(report: RunReport) -> str:
         f"Files: {report.file_count} used, {report.source_failure_count} failed\n"
         f"Pages: {pages.seen} seen, {pages.kept} kept, {pages.dropped} dropped, "
         f"{pages.failed} failed ({pages.reduction_percent} % fewer)\n"
-        f"Images: {report.dataset.get('counts', {}).get('images', 0)}\n"
+        f"Images: {count_images(report)}\n"
         f"{_tell_traits(report)}"
         f"Time: {report.elapsed_s:.1f} s, {report.pages_per_s} pages/s"
     )
 
 
 def _tell_traits(report: RunReport) -> str:
-    traits: dict[str, int] = report.dataset.get("traits", {})
-    told = ", ".join(f"{trait}: {count}" for trait, count in traits.items())
+    told = tell_traits(report)
     return f"Noticed: {told}\n" if told else ""
 
 

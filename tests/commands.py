@@ -47,6 +47,21 @@ def run_command(*arguments: str | Path) -> CommandResult:
     return CommandResult(ended.returncode, ended.stdout, ended.stderr)
 
 
+def run_on_full_disk(*arguments: str | Path) -> CommandResult:
+    """Run `python -m ARGUMENTS` in the checkout with a full disk behind standard output."""
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            build_command(*arguments),
+            cwd=REPOSITORY,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    return CommandResult(ended.returncode, "", ended.stderr)
+
+
 def count_pages(report: dict[str, Any]) -> tuple[int, int, int, int]:
     """Return pages seen, kept, dropped and failed as the report of a run states them."""
     seen, kept = report["pages_seen"], report["pages_kept"]

@@ -20,6 +20,7 @@ from vetscanner.evidence import record_features
 from vetscanner.heap import trim_heap
 from vetscanner.model_specs import ModelSpec
 from vetscanner.schema import Classification, Device, Prediction, SignClass
+from vetscanner.weights import load_whole
 from vetscanner.zero_shot import load_zero_shot
 
 if TYPE_CHECKING:
@@ -301,23 +302,9 @@ def _assemble(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel | None":
 
 def _convert(spec: ModelSpec, device: TorchDevice) -> "PreTrainedModel":
     """Load weights whose names transformers has to translate first, and miss none."""
-    import torch
     from transformers import AutoModelForImageClassification
-    from transformers.utils import logging
 
-    # A bar for each request would fill the log.
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    network, report = AutoModelForImageClassification.from_pretrained(
-        spec.path,
-        local_files_only=True,
-        use_safetensors=True,
-        dtype=torch.float32,
-        output_loading_info=True,
-    )
-    if report["missing_keys"]:
-        # transformers would fill the gap with random numbers and answer all the same.
-        message = f"weights are missing, such as {sorted(report['missing_keys'])[0]}"
-        raise ValueError(message)
+    network = load_whole(AutoModelForImageClassification, spec.path)
     return cast("PreTrainedModel", network.to(device))
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from vetscanner.conditions import PROMPTS
+from vetscanner.weights import load_whole
 
 
 class ZeroShotNetwork:
@@ -59,17 +60,7 @@ def load_zero_shot(path: Path, device: str) -> ZeroShotNetwork:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    model, report = AutoModel.from_pretrained(
-        path,
-        local_files_only=True,
-        use_safetensors=True,
-        dtype=torch.float32,
-        output_loading_info=True,
-    )
-    if report["missing_keys"]:
-        message = f"weights are missing, such as {sorted(report['missing_keys'])[0]}"
-        raise ValueError(message)
-    model = model.eval().to(device)
+    model = load_whole(AutoModel, path).eval().to(device)
     tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     with torch.inference_mode():
         rows = [_read_prompts(model, tokenizer, list(prompts)) for prompts in PROMPTS.values()]

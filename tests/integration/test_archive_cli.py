@@ -19,7 +19,7 @@ from archive_tools.cli import make_parser
 from archive_tools.progress_line import CLEAR_LINE, ProgressLine
 from archive_tools.schema import PageCounts, Progress
 from tests import pdf_fixtures
-from tests.commands import REPOSITORY, build_command, run_command
+from tests.commands import REPOSITORY, build_command, run_command, run_on_full_disk
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 
 SIGMA = ("--filter", "sigma")
@@ -140,16 +140,8 @@ def test_reader_that_leaves_early_is_no_error(scan: Path) -> None:
 @pytest.mark.parametrize("command", ["score", "build"])
 def test_full_disk_behind_the_output_is_one_line(command: str, scan: Path, out: Path) -> None:
     wanted = [scan] if command == "score" else [scan, "--out", out]
-    with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            build_command("archive_tools", command, *wanted),
-            cwd=REPOSITORY,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert ended.returncode == 2, ended.stderr
+    ended = run_on_full_disk("archive_tools", command, *wanted)
+    assert ended.status == 2, ended.stderr
     *_, last = ended.stderr.splitlines()
     assert last == "error: No space left on device; the output may be incomplete."
     assert "Traceback" not in ended.stderr

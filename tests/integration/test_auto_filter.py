@@ -3,7 +3,6 @@
 import csv
 import inspect
 import io
-import json
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from archive_tools.tab import build_dataset as build_on_page
 from examples.magazine_drawing.pages import DrawnPage, PageKind, draw_labelled_page, page_size_px
 from examples.magazine_drawing.pdf import PdfStream, ScanKind, encode_scan
 from tests.commands import run_command
+from tests.datasets import build, read_pages, read_rows
 
 KINDS = (PageKind.COVER, PageKind.TEXT, PageKind.MIXED, PageKind.BLANK, PageKind.HALFTONE)
 DPI = 100
@@ -71,23 +71,6 @@ def overlap(first: Fractions, second: Fractions) -> float:
     shared = max(0.0, across) * max(0.0, down)
     areas = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (first, second))
     return shared / (areas - shared)
-
-
-def build(source: Path, out: Path, config: DatasetConfig, workers: int = 0) -> Path:
-    *_, _report = build_dataset([source], out, config, RunOptions(workers=workers))
-    return out
-
-
-def read_pages(dataset: Path) -> list[dict[str, str]]:
-    with zipfile.ZipFile(dataset) as archive:
-        text = archive.read("manifest/pages.csv").decode()
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def read_rows(dataset: Path) -> list[dict[str, Any]]:
-    with zipfile.ZipFile(dataset) as archive:
-        lines = archive.read("train/metadata.jsonl").decode().splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def expected_outcomes() -> list[str]:

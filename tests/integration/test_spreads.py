@@ -1,6 +1,5 @@
 """Two-page spreads, sideways and upside-down pages, and what is noticed of a scan: whole runs."""
 
-import csv
 import io
 import json
 import zipfile
@@ -20,6 +19,7 @@ from archive_tools.schema import PageOutcome, PageResult, PageTask
 from examples.magazine_drawing.pages import DrawnPage, PageKind, draw_labelled_page, page_size_px
 from examples.magazine_drawing.pdf import PdfStream, ScanKind, encode_scan
 from tests.commands import run_command
+from tests.datasets import build, read_pages, read_rows
 
 DPI = 100
 # The drawn spreads are alike.
@@ -64,26 +64,9 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def build(source: Path, out: Path, config: DatasetConfig, workers: int = 0) -> Path:
-    *_, _report = build_dataset([source], out, config, RunOptions(workers=workers))
-    return out
-
-
 @pytest.fixture(scope="module")
 def dataset(scans: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(scans, tmp_path_factory.mktemp("out") / "d.zip", CONFIG)
-
-
-def read_pages(dataset: Path) -> list[dict[str, str]]:
-    with zipfile.ZipFile(dataset) as archive:
-        text = archive.read("manifest/pages.csv").decode()
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def read_rows(dataset: Path) -> list[dict[str, Any]]:
-    with zipfile.ZipFile(dataset) as archive:
-        lines = archive.read("train/metadata.jsonl").decode().splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def extract(scans: Path, page_number: int, **options: Any) -> PageResult:

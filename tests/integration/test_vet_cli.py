@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.commands import run_on_full_disk
 from vetscanner.cli import main
 from vetscanner.schema import SignClass
 
@@ -169,15 +170,8 @@ def test_signs_alone_do_not_wait_for_torch(repository: Path, tiny_model: Path) -
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_full_disk_behind_the_output_is_one_line(tiny_model: Path, photo: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "vetscanner", "triage", photo, "--model", tiny_model],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert ended.returncode == 2, ended.stderr
+    ended = run_on_full_disk("vetscanner", "triage", photo, "--model", tiny_model)
+    assert ended.status == 2, ended.stderr
     *_, last = ended.stderr.splitlines()
     assert last == "error: No space left on device; the output may be incomplete."
     assert "Traceback" not in ended.stderr
