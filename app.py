@@ -12,12 +12,16 @@ import gradio as gr
 
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
+from page_language import FRAME_TEXTS, build_language_input, connect_language
+from page_texts import DEFAULT_LANGUAGE, join_translations
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
 from vetscanner.report_html import REPORT_CSS
-from vetscanner.tab import build_vet_tab
+from vetscanner.tab import SIGN_TEXTS, VET_TEXTS, build_vet_tab
 
-TITLE = "Vet scanner and archive tools"
+PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS)
+"""All texts that stand as markers on the page; the browser puts those of its language there."""
+
 # Per file. Larger archives belong to the command line, which reads them where they lie.
 MAX_UPLOAD = "2gb"
 # Seconds between two sweeps, and the age at which an upload or a result is deleted: longer than
@@ -46,12 +50,16 @@ footer { flex-wrap: wrap; }
 def build_demo() -> gr.Blocks:
     """Build the page and the API endpoints of both tools."""
     demo: gr.Blocks
-    with gr.Blocks(title=TITLE, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
-        gr.Markdown(f"# {TITLE}", elem_id="page-title")
-        with gr.Tab("Vet scanner", id="vet"):
-            build_vet_tab()
-        with gr.Tab("Archive tools", id="archive"):
+    title = FRAME_TEXTS.tell("title", DEFAULT_LANGUAGE)
+    with gr.Blocks(title=title, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
+        with gr.Row(equal_height=True):
+            gr.Markdown(f"# {FRAME_TEXTS.marker('title')}", elem_id="page-title")
+            language_input = build_language_input()
+        with gr.Tab(FRAME_TEXTS.marker("vet_tab"), id="vet"):
+            build_vet_tab(language_input)
+        with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive"):
             build_archive_tab()
+        connect_language(demo, language_input)
     demo.queue(max_size=MAX_QUEUE, default_concurrency_limit=4)
     return demo
 
@@ -64,6 +72,9 @@ if __name__ == "__main__":
         # System fonts: the page needs no other server.
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
         css=PAGE_CSS + REPORT_CSS + GUIDE_CSS + PREVIEW_CSS,
+        i18n=gr.I18n(**join_translations(*PAGE_TEXTS)),
+        # Rendered on the server the page would load other scripts, and choose a language there.
+        ssr_mode=False,
         max_file_size=MAX_UPLOAD,
         state_session_capacity=MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.

@@ -5,11 +5,12 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import gradio as gr
 from gradio.events import api
 
+from page_texts import PageTexts, load_page_texts
 from uploads import NotUploadedError, take_uploads
 from vetscanner.errors import InvalidOptionError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
@@ -29,56 +30,58 @@ _QUEUE = "triage"
 
 _LOG = logging.getLogger(__name__)
 
-_INTRO = """Photograph the animal, tick what you see beside the photo, press **Triage** (up to 12
-photos). The answer says how urgent it is, whom to call and what to do now. It is not a diagnosis.
-Photos are deleted after about a day, and the place stored in them is never read."""
+VET_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "page", "vet")
+"""The texts of the tab."""
 
-_LANGUAGES = [
-    ("English", Language.EN.value),
-    ("Deutsch", Language.DE.value),
-    ("Français", Language.FR.value),
-    ("Русский", Language.RU.value),
-]
+SIGN_TEXTS: Final = PageTexts(
+    "sign",
+    {
+        language: {sign: phrases.label for sign, phrases in load_phrases(language).ticked.items()}
+        for language in Language
+    },
+)
+"""The labels of the tick boxes, from the words of the report."""
 
 
-def build_vet_tab() -> None:
+def build_vet_tab(language_input: gr.Dropdown) -> None:
     """Lay out the tab and register its endpoint; call it inside `gr.Blocks`.
+
+    Args:
+        language_input: The page's language, which is that of the answer.
 
     Raises:
         InvalidOptionError: The owner's setting of the phone number cannot be used.
     """
     read_vet_phone()
-    gr.Markdown(_INTRO)
+    gr.Markdown(VET_TEXTS.marker("intro"))
     with gr.Row():
         with gr.Column():
             photos_input = gr.File(
-                label="Photos of one animal",
+                label=VET_TEXTS.marker("photos"),
                 file_count="multiple",
                 file_types=["image", ".heic", ".heif"],
                 elem_id="photos-input",
             )
             signs_input = gr.CheckboxGroup(
-                _sign_choices(Language.EN), label="What else do you see?", elem_id="signs-input"
-            )
-            language_input = gr.Dropdown(
-                _LANGUAGES,
-                value=Language.EN.value,
-                label="Language of the answer",
-                elem_id="language-input",
+                [(SIGN_TEXTS.marker(sign), sign.value) for sign in TickedSign],
+                label=VET_TEXTS.marker("signs"),
+                elem_id="signs-input",
             )
             triage_button = gr.Button(
-                "Triage", variant="primary", size="lg", elem_id="triage-button"
+                VET_TEXTS.marker("triage"), variant="primary", size="lg", elem_id="triage-button"
             )
         with gr.Column():
-            triage_output = gr.HTML("<p>The answer appears here.</p>", elem_id="triage-output")
-            with gr.Accordion("How to take the photos", open=True):
+            triage_output = gr.HTML(
+                f"<p>{VET_TEXTS.marker('answer_here')}</p>", elem_id="triage-output"
+            )
+            with gr.Accordion(VET_TEXTS.marker("guide"), open=True):
                 guide_output = gr.HTML(guide_html(Language.EN), elem_id="photo-guide")
-            with gr.Accordion("The report for programs (JSON)", open=False):
+            with gr.Accordion(VET_TEXTS.marker("json"), open=False):
                 json_output = gr.JSON(elem_id="triage-json", show_label=False)
     language_input.change(
         on_language,
         language_input,
-        [signs_input, guide_output],
+        guide_output,
         queue=False,
         api_visibility="private",
     )
@@ -136,10 +139,9 @@ def on_triage(
     return shown, report.to_json()
 
 
-def on_language(language: str) -> tuple[gr.CheckboxGroup, str]:
-    """Return the tick boxes and the photo guide in the language of the answer."""
-    chosen = Language(language)
-    return gr.CheckboxGroup(choices=_sign_choices(chosen)), guide_html(chosen)
+def on_language(language: str) -> str:
+    """Return the photo guide in the language of the page."""
+    return guide_html(Language(language))
 
 
 def _scan(files: Sequence[PhotoFile], signs: Sequence[str], language: str) -> ScanReport:
@@ -164,8 +166,3 @@ def _words(signs: object) -> list[str]:
     if not isinstance(entries, list):
         raise InvalidOptionError('signs must be a list of words, such as ["fever"].')
     return [str(entry) for entry in entries]
-
-
-def _sign_choices(language: Language) -> list[tuple[str, str]]:
-    ticked = load_phrases(language).ticked
-    return [(ticked[sign].label, sign.value) for sign in TickedSign]
