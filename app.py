@@ -14,6 +14,7 @@ from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
 from page_language import FRAME_TEXTS, build_language_input, connect_language
 from page_texts import DEFAULT_LANGUAGE, join_translations
+from request_guard import GuardedBlocks, guard_settings
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
 from vetscanner.report_html import REPORT_CSS
@@ -51,7 +52,7 @@ def build_demo() -> gr.Blocks:
     """Build the page and the API endpoints of both tools."""
     demo: gr.Blocks
     title = FRAME_TEXTS.tell("title", DEFAULT_LANGUAGE)
-    with gr.Blocks(title=title, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
+    with GuardedBlocks(title=title, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
         with gr.Row(equal_height=True):
             gr.Markdown(f"# {FRAME_TEXTS.marker('title')}", elem_id="page-title")
             language_input = build_language_input()
@@ -60,7 +61,8 @@ def build_demo() -> gr.Blocks:
         with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive"):
             build_archive_tab()
         connect_language(demo, language_input)
-    demo.queue(max_size=MAX_QUEUE, default_concurrency_limit=4)
+    # Closed: a request that skips the queue would skip its limits as well.
+    demo.queue(max_size=MAX_QUEUE, default_concurrency_limit=4, api_open=False)
     return demo
 
 
@@ -75,6 +77,7 @@ if __name__ == "__main__":
         i18n=gr.I18n(**join_translations(*PAGE_TEXTS)),
         # Rendered on the server the page would load other scripts, and choose a language there.
         ssr_mode=False,
+        app_kwargs=guard_settings(demo),
         max_file_size=MAX_UPLOAD,
         state_session_capacity=MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.

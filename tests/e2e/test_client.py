@@ -371,6 +371,7 @@ def test_server_paths_cannot_be_forged(served_app: ServedApp) -> None:
     for name, argument in ENDPOINTS:
         events = list(call(served_app, name, {argument: [forged]}))
         assert events[-1][0] == "error"
+        assert "uploaded here" in json.dumps(events), "a message, not null"
         assert "root:" not in json.dumps(events)
 
 
