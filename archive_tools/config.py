@@ -213,6 +213,25 @@ class DatasetConfig:
         options.pop("password")
         return options
 
+    @classmethod
+    def from_json(cls, options: dict[str, Any], password: str | None = None) -> "DatasetConfig":
+        """Return the options that `to_json` gave.
+
+        Args:
+            options: Its values, also after a journey through JSON text.
+            password: What `to_json` leaves out.
+
+        Raises:
+            InvalidOptionError: A value cannot work.
+        """
+        kinds = {
+            "filter": PageFilter, "content": Content, "spreads": Spreads, "fit": Fit,
+            "image_format": ImageFormat, "dataset_format": DatasetFormat, "hide_layers": tuple,
+        }  # fmt: skip
+        typed = {name: kind(options[name]) for name, kind in kinds.items()}
+        typed["finishing"] = Finishing(**options["finishing"])
+        return cls(**{**options, **typed, "password": password})
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:

@@ -1,36 +1,179 @@
-"""Folders for the runs of the page, below Gradio's upload folder, which serves a ZIP in place."""
+"""Folders for the runs of the page, below Gradio's upload folder, which serves a ZIP in place.
 
+A job is a run that outlives its visitor: its folder holds the inputs and the options, the partial
+ZIP with its journal, and in the end the ZIP and the report. Whoever knows its id may finish it and
+fetch the result until it expires, also after the server was started again on the same disk.
+"""
+
+import json
 import os
+import re
+import secrets
 import shutil
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gradio.utils import get_upload_folder
 
-from archive_tools.schema import NamedFile
+from archive_tools.config import DatasetConfig
+from archive_tools.disk_errors import explained_disk_errors
+from archive_tools.errors import DatasetWriteError, InvalidOptionError
+from archive_tools.journal import open_journal
+from archive_tools.schema import NamedFile, RunReport
+from archive_tools.writer import journal_path
 
 KEPT_S = 86_400
-"""A finished ZIP waits so long to be fetched: a day, as Gradio keeps uploads."""
+"""A job waits so long, after the last that happened to it: a day, as Gradio keeps uploads."""
+
+MOST_JOBS = 64
+MOST_BYTES = 20_000_000_000
+"""Jobs that wait at once, and what they may take together, inputs counted; the oldest go first."""
 
 RESULT_NAME = "dataset.zip"
-_INPUTS = "inputs"
+_INPUTS, _OPTIONS_NAME, _REPORT_NAME = "inputs", "job.json", "report.json"
 _PREFIX = "archive-"
+_JOB_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run on disk.
+
+    Attributes:
+        id: 32 hex digits that nobody can guess; whoever has them has the result.
+    """
+
+    id: str
+
+    @property
+    def folder(self) -> Path:
+        """Where everything of the job lies."""
+        return Path(get_upload_folder()) / f"{_PREFIX}{self.id}"
+
+    @property
+    def result_path(self) -> Path:
+        """Where the ZIP appears."""
+        return self.folder / RESULT_NAME
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is complete on disk, and not yet expired."""
+        return (self.folder / _OPTIONS_NAME).is_file()
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether the run was begun with a password."""
+        return bool(self._read(_OPTIONS_NAME)["needs_password"])
+
+    def read_config(self, password: str | None) -> DatasetConfig:
+        """Return the options of the run.
+
+        Args:
+            password: For encrypted files; it is not stored.
+        """
+        return DatasetConfig.from_json(self._read(_OPTIONS_NAME)["options"], password or None)
+
+    def list_files(self) -> list[NamedFile]:
+        """Return the inputs under the names that their owner knows."""
+        stored = self._read(_OPTIONS_NAME)["files"]
+        return [NamedFile(self.folder / _INPUTS / one["link"], one["name"]) for one in stored]
+
+    def read_report(self) -> RunReport | None:
+        """Return how the run ended, None before it has."""
+        try:
+            return RunReport.from_json(self._read(_REPORT_NAME), self.result_path)
+        except FileNotFoundError:
+            return None
+
+    def record_report(self, report: RunReport) -> None:
+        """Note that the run has ended; its inputs are no longer needed.
+
+        Args:
+            report: Its report; without a dataset where nothing was usable.
+
+        Raises:
+            DatasetWriteError: The disk is full or gone.
+        """
+        with explained_disk_errors(self.result_path):
+            self._write(_REPORT_NAME, report.to_json())
+        shutil.rmtree(self.folder / _INPUTS, ignore_errors=True)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        fields: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        return fields
+
+    def _write(self, name: str, fields: dict[str, Any]) -> None:
+        """Write a document so that it is there whole or not at all."""
+        unfinished = self.folder / f".{name}"
+        # Escaped to ASCII, so that file names which are no valid Unicode survive.
+        unfinished.write_text(json.dumps(fields), encoding="ascii")
+        unfinished.replace(self.folder / name)
+
+
+def create_job(files: Sequence[NamedFile], config: DatasetConfig) -> Job:
+    """Put a run on disk, and remove jobs that have expired or for which there is no room.
+
+    Args:
+        files: The uploads; they are linked, never changed.
+        config: Options of the run. The password is not stored.
+
+    Raises:
+        DatasetWriteError: The disk is full or gone.
+    """
+    remove_old_jobs()
+    job = Job(secrets.token_hex(16))
+    try:
+        (job.folder / _INPUTS).mkdir(parents=True)
+        links = [link_input(file, job.folder, number) for number, file in enumerate(files)]
+        job._write(
+            _OPTIONS_NAME,
+            {
+                "options": config.to_json(),
+                "needs_password": config.password is not None,
+                "files": [{"link": one.path.name, "name": one.name} for one in links],
+            },
+        )
+    except OSError as error:
+        shutil.rmtree(job.folder, ignore_errors=True)
+        raise DatasetWriteError(
+            f"The run cannot be begun: {error.strerror or error}. Try again later."
+        ) from error
+    return job
+
+
+def find_job(job_id: object) -> Job:
+    """Return the job of an id, whether it exists or not.
+
+    Args:
+        job_id: From a caller: nothing but an id of ours leads to a folder.
+
+    Raises:
+        InvalidOptionError: No job can have this id.
+    """
+    cleaned = job_id.strip().lower() if isinstance(job_id, str) else ""
+    if not _JOB_ID.fullmatch(cleaned):
+        raise InvalidOptionError(
+            "A job id has 32 characters, 0 to 9 and a to f, as the page shows it and "
+            "/build_dataset yields it with its progress."
+        )
+    return Job(cleaned)
 
 
 @contextmanager
-def open_job_folder(result_name: str = RESULT_NAME) -> Iterator[Path]:
-    """Make a folder for one run, and remove those of runs of more than a day ago.
+def open_job_folder(result_name: str) -> Iterator[Path]:
+    """Make a folder for work that is not taken up again, and remove expired ones.
 
-    The inputs go as soon as the run ends; the folder goes too unless it holds a finished result.
+    The inputs go as soon as the work ends; the folder goes too unless it holds a result.
 
     Args:
-        result_name: What a finished run leaves in it.
+        result_name: What finished work leaves in it.
     """
     remove_old_jobs()
-    folder = Path(get_upload_folder()) / f"{_PREFIX}{uuid.uuid4().hex}"
+    folder = Path(get_upload_folder()) / f"{_PREFIX}{secrets.token_hex(16)}"
     (folder / _INPUTS).mkdir(parents=True)
     try:
         yield folder
@@ -65,14 +208,23 @@ def link_input(file: NamedFile, folder: Path, number: int) -> NamedFile:
 
 
 def remove_old_jobs() -> None:
-    """Remove what has waited for a day; call it as well when the page is built.
+    """Remove what has waited for a day, then the oldest until there is room for one more.
 
     Gradio deletes after a day what it remembers: results that were handed out, and nothing of what
-    an earlier server did.
+    an earlier server did. Call it as well when the page is built.
     """
+    folders = [
+        folder
+        for folder in Path(get_upload_folder()).glob(f"{_PREFIX}*")
+        if not folder.is_symlink() and folder.is_dir()
+    ]
+    folders.sort(key=_last_used_s, reverse=True)
     too_old_s = time.time() - KEPT_S
-    for folder in Path(get_upload_folder()).glob(f"{_PREFIX}*"):
-        if not folder.is_symlink() and _last_used_s(folder) < too_old_s:
+    room = MOST_BYTES
+    for number, folder in enumerate(folders, start=1):
+        room -= _size_bytes(folder)
+        is_too_much = number >= MOST_JOBS or room < 0
+        if _last_used_s(folder) < too_old_s or (is_too_much and not _is_at_work(folder)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -83,3 +235,27 @@ def _last_used_s(folder: Path) -> float:
     except OSError:
         # Gone already, or not a folder of ours.
         return time.time()
+
+
+def _size_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size
+        except OSError:
+            continue  # gone meanwhile
+    return total
+
+
+def _is_at_work(folder: Path) -> bool:
+    """Whether a run holds the lock of a job's journal."""
+    journal = journal_path(folder / RESULT_NAME)
+    try:
+        if journal.exists():
+            with open_journal(journal):
+                return False
+    except OSError:
+        return False
+    except DatasetWriteError:
+        return True
+    return False

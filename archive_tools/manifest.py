@@ -75,16 +75,20 @@ def iter_page_rows(lines: Iterable[JournalLine]) -> Iterator[bytes]:
         ))  # fmt: skip
 
 
-def make_report(lines: Iterable[JournalLine]) -> dict[str, Any]:
+def make_report(lines: Iterable[JournalLine], is_stopped_early: bool = False) -> dict[str, Any]:
     """Make `manifest/report.json`: only what follows from the input and the options.
 
     Args:
         lines: The journal.
+        is_stopped_early: Whether pages are left that nobody will look at.
 
     Returns:
         Plain JSON values, the same for the same input and options.
     """
-    return _Tally(lines).to_json()
+    report = _Tally(lines).to_json()
+    if is_stopped_early:
+        report |= {"status": RunStatus.PARTIAL.value, "stopped_early": True}
+    return report
 
 
 def safe_cell(text: str) -> str:

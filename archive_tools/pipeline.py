@@ -1,6 +1,7 @@
 """One run, from files to a finished dataset: `build_dataset` is the story."""
 
 import time
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,6 +12,7 @@ from archive_tools.config import DatasetConfig, RunOptions
 from archive_tools.errors import InvalidOptionError
 from archive_tools.schedule import PageDone, Schedule, SourceBegins, Step
 from archive_tools.schema import (
+    KeptPicture,
     NamedFile,
     PageCounts,
     PageFailure,
@@ -32,6 +34,8 @@ from archive_tools.writer import DatasetWriter, open_dataset_writer, work_folder
 
 PROGRESS_EVERY_S = 0.25
 MAX_LISTED_FAILURES = 100
+# Held in memory as they are encoded, a megabyte or less each.
+_MOST_NEWEST_KEPT = 4
 
 
 def build_dataset(
@@ -112,6 +116,8 @@ class Tally:
             pages: Pages that a stopped run has finished.
         """
         self.pages = pages or PageCounts()
+        self._resumed_count = self.pages.seen
+        self._newest_kept: deque[KeptPicture] = deque(maxlen=_MOST_NEWEST_KEPT)
         self.sources_used = 0
         self.sources_failed = 0
         self.source_failures: list[SourceFailure] = []
@@ -151,6 +157,8 @@ class Tally:
             page_count=self._page_count,
             pages=self.pages,
             elapsed_s=self.elapsed_s,
+            resumed_count=self._resumed_count,
+            newest_kept=tuple(self._newest_kept),
         )
 
     @property
@@ -176,6 +184,7 @@ class Tally:
             page_failures=tuple(self.page_failures),
             elapsed_s=self.elapsed_s,
             dataset=dataset,
+            resumed_count=self._resumed_count,
         )
 
     def _add_page(self, source: Source, result: PageResult) -> None:
@@ -183,6 +192,9 @@ class Tally:
         name = result.outcome.value
         self.pages = replace(self.pages, **{name: getattr(self.pages, name) + 1})
         self._page_number = result.page_number
+        self._newest_kept.extend(
+            KeptPicture(source.name, result.page_number, record.jpeg) for record in result.records
+        )
         is_failed = result.outcome is PageOutcome.FAILED
         if is_failed and len(self.page_failures) < MAX_LISTED_FAILURES:
             failure = PageFailure(source.name, result.page_number, result.reason)

@@ -110,6 +110,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     password: str = "",
     finishing: bool = True,
     min_score: float = DEFAULT_MIN_SCORE,
+    spreads: str = "split",
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Score scanned pages and decide which are kept, without building a dataset.
 
@@ -126,6 +127,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         password: Password for encrypted files.
         finishing: As for /build_dataset: "sigma" then drops nearly blank pages.
         min_score: "auto" keeps pages that reach this, 0 to 1.
+        spreads: As for /build_dataset: "auto" scores each page of a two-page scan, or the scan.
 
     Returns:
         The table (CSV) and the report: counts, failures, the first thousand pages with their
@@ -133,7 +135,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     """
     try:
         config = make_config(
-            filter, min_sigma, content, fit, "", password, finishing, True, min_score
+            filter, min_sigma, content, fit, "", password, finishing, True, min_score, spreads
         )
         named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
         for folder, step in _iter_preview(named, config):

@@ -293,6 +293,21 @@ class PageCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptPicture:
+    """A picture that a run has just kept, to be shown while it goes on.
+
+    Attributes:
+        file_name: The file it is from.
+        page_number: 1-based number of its page.
+        encoded: The encoded file, JPEG or PNG.
+    """
+
+    file_name: str
+    page_number: int
+    encoded: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """Where a run stands; made a few times a second, for people.
 
@@ -304,6 +319,8 @@ class Progress:
         page_count: Number of pages of this file.
         pages: Outcomes so far, over all files.
         elapsed_s: Seconds since the run began.
+        resumed_count: Pages among them that an earlier, stopped run has done.
+        newest_kept: The last few pictures, the newest last; of a run that resumes, its own.
     """
 
     file_name: str
@@ -313,6 +330,24 @@ class Progress:
     page_count: int
     pages: PageCounts
     elapsed_s: float
+    resumed_count: int = 0
+    newest_kept: tuple[KeptPicture, ...] = ()
+
+    @property
+    def pages_per_s(self) -> float:
+        """Pages a second of this run, start-up included."""
+        return _speed(self.pages, self.resumed_count, self.elapsed_s)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the last page, were the files to come like those so far; None at first."""
+        speed = self.pages_per_s
+        if not speed or not self.page_count:
+            return None
+        earlier = max(0, self.pages.seen - self.page_number)
+        pages_a_file = (earlier + self.page_count) / self.file_number
+        left = self.page_count - self.page_number
+        return (left + pages_a_file * (self.file_count - self.file_number)) / speed
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -327,7 +362,14 @@ class Progress:
             "pages_dropped": self.pages.dropped,
             "pages_failed": self.pages.failed,
             "elapsed_s": round(self.elapsed_s, 3),
+            "pages_per_s": self.pages_per_s,
+            "seconds_left": None if self.seconds_left is None else round(self.seconds_left, 1),
         }
+
+
+def _speed(pages: PageCounts, resumed_count: int, elapsed_s: float) -> float:
+    """Return the pages a second of one run, those left out that an earlier one has done."""
+    return round((pages.seen - resumed_count) / elapsed_s, 2) if elapsed_s > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +395,7 @@ class RunReport:
         page_failures: Pages that failed; only the first hundred are listed.
         elapsed_s: Seconds from start to the finished file.
         dataset: What `manifest/report.json` in the dataset says.
+        resumed_count: Pages that an earlier, stopped run has done.
     """
 
     status: RunStatus
@@ -364,11 +407,12 @@ class RunReport:
     page_failures: tuple[PageFailure, ...]
     elapsed_s: float
     dataset: dict[str, Any] = field(default_factory=dict)
+    resumed_count: int = 0
 
     @property
     def pages_per_s(self) -> float:
         """Pages a second, start-up included."""
-        return round(self.pages.seen / self.elapsed_s, 2) if self.elapsed_s > 0 else 0.0
+        return _speed(self.pages, self.resumed_count, self.elapsed_s)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values; the path is reduced to the file's name."""
@@ -386,8 +430,31 @@ class RunReport:
             "page_failures": [asdict(failure) for failure in self.page_failures],
             "elapsed_s": round(self.elapsed_s, 3),
             "pages_per_s": self.pages_per_s,
+            "pages_resumed": self.resumed_count,
             "dataset": self.dataset,
         }
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any], out: Path) -> "RunReport":
+        """Return the report that `to_json` gave.
+
+        Args:
+            fields: Its values.
+            out: Where the dataset lies, if the report has one.
+        """
+        counts = {name: fields[f"pages_{name}"] for name in ("kept", "dropped", "failed")}
+        return cls(
+            status=RunStatus(fields["status"]),
+            out=out if fields["out"] else None,
+            pages=PageCounts(**counts),
+            file_count=fields["files_used"],
+            source_failures=tuple(SourceFailure(**one) for one in fields["source_failures"]),
+            source_failure_count=fields["files_failed"],
+            page_failures=tuple(PageFailure(**one) for one in fields["page_failures"]),
+            elapsed_s=fields["elapsed_s"],
+            dataset=fields["dataset"],
+            resumed_count=fields["pages_resumed"],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,15 @@ from archive_tools.schema import PageOutcome, PageResult, Source
 
 # What the score of a page follows from, beside the page: how finely it is decoded, and how small
 # an illustration counts.
-_DECIDING_OPTIONS = ("filter", "content", "min_region_area", "fit", "size_px", "hide_layers")
+_DECIDING_OPTIONS = (
+    "filter",
+    "content",
+    "spreads",
+    "min_region_area",
+    "fit",
+    "size_px",
+    "hide_layers",
+)
 
 
 class KnownPages(Protocol):

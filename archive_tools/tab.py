@@ -1,6 +1,6 @@
 """The archive tab and its API endpoint `/build_dataset`; the preview has a module of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,12 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from archive_tools.config import DEFAULT_MIN_SCORE, DatasetConfig, RunOptions
+from archive_tools.config import DEFAULT_MIN_SCORE
 from archive_tools.errors import ArchiveToolsError, SourceError
+from archive_tools.fetch_tab import AS_FETCH, answer, begin_job, fetch_result
 from archive_tools.file_kinds import SOURCE_SUFFIXES
-from archive_tools.job_folder import RESULT_NAME, link_input, open_job_folder, remove_old_jobs
-from archive_tools.pipeline import build_dataset as run_build
+from archive_tools.job_folder import remove_old_jobs
+from archive_tools.job_run import JobNews, JobState, follow_job
 from archive_tools.preview import SCORES_NAME
 from archive_tools.preview_html import SHOW_PREVIEW_JS
 from archive_tools.preview_tab import (
@@ -22,8 +23,8 @@ from archive_tools.preview_tab import (
     on_preview,
     preview_dataset,
 )
-from archive_tools.report_html import error_html, nothing_usable, progress_html, report_html
-from archive_tools.schema import NamedFile, Progress, RunReport
+from archive_tools.report_html import error_html, progress_html, report_html
+from archive_tools.schema import NamedFile
 from archive_tools.tab_options import build_options, make_config, page_config
 from uploads import NotUploadedError, take_uploads
 
@@ -55,10 +56,12 @@ def build_archive_tab() -> None:
         with gr.Column():
             outputs = _build_outputs()
     panel = build_preview_panel()
-    clear_when_outdated(panel, options.filter, pdfs_input, options.content, options.finishing)
+    others = (pdfs_input, options.content, options.finishing, options.spreads)
+    clear_when_outdated(panel, options.filter, *others)
     inputs = [pdfs_input, panel.folder, *options.as_list(), *panel.thresholds.as_list()]
     _connect(buttons, inputs, outputs, panel)
     api(build_dataset, api_name="build_dataset", **_AS_ONE_RUN)
+    api(fetch_result, api_name="fetch_result", **AS_FETCH)
     api(preview_dataset, api_name="preview_dataset", **_AS_ONE_RUN)
 
 
@@ -125,11 +128,13 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     finishing: bool = True,
     dedupe: bool = True,
     min_score: float = DEFAULT_MIN_SCORE,
+    spreads: str = "split",
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Build an image dataset for LoRA training from scanned pages.
 
     Yields (None, progress) while it works and at last (the ZIP file, the report). Files that
-    cannot be used are named in the report; the others are processed all the same.
+    cannot be used are named in the report; the others are processed all the same. Both have a
+    job_id from the first moment on: /fetch_result gives the result after a lost connection.
 
     Args:
         files: PDF, TIFF, CBZ, EPUB or XPS files, images (JPEG, PNG, WebP, TIFF, JPEG 2000), or ZIP
@@ -146,21 +151,24 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         finishing: Whether scanner borders, slant and yellowed paper are corrected.
         dedupe: Whether near-duplicates are left out.
         min_score: Least share of a page, 0 to 1, that its pictures cover when "auto" keeps it.
+        spreads: Of a scan that shows two pages "auto" makes two ("split") or one ("keep").
 
     Returns:
         The ZIP and the report: status, pages seen, kept, dropped and failed, what failed and why.
     """
     try:
         config = make_config(
-            filter, min_sigma, content, fit, trigger, password, finishing, dedupe, min_score
-        )
+            filter, min_sigma, content, fit, trigger, password, finishing, dedupe, min_score,
+            spreads,
+        )  # fmt: skip
         named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
-        for step in _iter_run(named, config, RunOptions()):
-            if isinstance(step, Progress):
-                # Annotated as in the last step: Gradio types the endpoint by it, null or not.
-                yield None, step.to_json()  # type: ignore[misc]
-            else:
-                yield gr.FileData(path=str(step.out)), step.to_json()
+        job = begin_job(named, config)
+        # Annotated as in the last step: Gradio types the endpoint by it, null or not.
+        yield None, JobNews(job.id, JobState.WAITING).to_json()  # type: ignore[misc]
+        for news in follow_job(job, password):
+            if news.state is JobState.FAILED:
+                raise SourceError(news.message)
+            yield answer(news)
     except (ArchiveToolsError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 
@@ -178,12 +186,16 @@ def on_build(
     named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
     try:
-        run = RunOptions(scores=Path(previewed, SCORES_NAME) if previewed else None)
-        for step in _iter_run(named, page_config(*values), run):
-            if isinstance(step, Progress):
-                yield progress_html(step), None, ""
-            else:
-                yield "", str(step.out), report_html(step)
+        config = page_config(*values)
+        job = begin_job(named, config)
+        scores = Path(previewed, SCORES_NAME) if previewed else None
+        for news in follow_job(job, config.password, scores=scores):
+            if news.state is JobState.FAILED:
+                raise SourceError(news.message)
+            if news.report is not None:
+                yield "", str(news.report.out), report_html(news.report)
+            elif news.progress is not None:
+                yield progress_html(news.progress), None, ""
     except ArchiveToolsError as error:
         # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
         yield "", None, error_html(str(error))
@@ -192,17 +204,3 @@ def on_build(
 def on_cancel() -> tuple[str, None, str]:
     """Say that the run was cancelled; Gradio closes its generator, which cleans up."""
     return '<p role="status">Cancelled. Nothing of this run was kept.</p>', None, ""
-
-
-def _iter_run(
-    files: Sequence[NamedFile], config: DatasetConfig, run: RunOptions
-) -> Iterator[Progress | RunReport]:
-    """Run in a job folder of its own."""
-    if not files:
-        raise SourceError("No file was given. Add at least one PDF or image, then build again.")
-    with open_job_folder() as folder:
-        linked = [link_input(file, folder, number) for number, file in enumerate(files)]
-        for step in run_build(linked, folder / RESULT_NAME, config, run):
-            if isinstance(step, RunReport) and step.out is None:
-                raise SourceError(nothing_usable(step))
-            yield step

@@ -12,6 +12,7 @@ from archive_tools.config import (
     Finishing,
     Fit,
     PageFilter,
+    Spreads,
 )
 from archive_tools.errors import InvalidOptionError
 from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
@@ -31,8 +32,12 @@ _FIT_CHOICES = [
     ("Bucket: the SDXL size of the nearest shape, hardly cut", Fit.BUCKET.value),
     ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
 ]
+_SPREADS_CHOICES = [
+    ("Split: parted at the gutter, each page judged by itself", Spreads.SPLIT.value),
+    ("Keep: one picture", Spreads.KEEP.value),
+]
 _DEFAULTS = DatasetConfig()
-_Choice = TypeVar("_Choice", PageFilter, Content, Fit)
+_Choice = TypeVar("_Choice", PageFilter, Content, Fit, Spreads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,13 @@ class OptionInputs:
     password: gr.Textbox
     finishing: gr.Checkbox
     dedupe: gr.Checkbox
+    spreads: gr.Radio
 
     def as_list(self) -> list[gr.components.Component]:
         """Return them in the order in which `page_config` takes their values."""
         return [
             self.filter, self.content, self.fit, self.trigger, self.password, self.finishing,
-            self.dedupe,
+            self.dedupe, self.spreads,
         ]  # fmt: skip
 
 
@@ -104,6 +110,12 @@ def build_options() -> OptionInputs:
             dedupe=gr.Checkbox(
                 value=True, label="Leave near-duplicates out", elem_id="dedupe-input"
             ),
+            spreads=gr.Radio(
+                _SPREADS_CHOICES,
+                value=_DEFAULTS.spreads.value,
+                label="A scan that shows two pages (filter Auto)",
+                elem_id="spreads-input",
+            ),
         )
 
 
@@ -138,6 +150,7 @@ def page_config(  # noqa: PLR0913 - the inputs of the page, one by one
     password: str | None,
     finishing: bool,
     dedupe: bool,
+    spreads: str,
     coverage_percent: float,
     min_sigma: float,
 ) -> DatasetConfig:
@@ -151,6 +164,7 @@ def page_config(  # noqa: PLR0913 - the inputs of the page, one by one
         password: For encrypted files.
         finishing: Whether pictures are cleaned.
         dedupe: Whether near-duplicates are left out.
+        spreads: What becomes of a scan of two pages.
         coverage_percent: The slider of `auto`.
         min_sigma: The slider of `sigma`.
 
@@ -161,7 +175,7 @@ def page_config(  # noqa: PLR0913 - the inputs of the page, one by one
     min_score = COVERAGE_SCALE.to_score(_number(coverage_percent, "min_score"))
     return make_config(
         filter_name, SIGMA_SCALE.to_score(_number(min_sigma, "min_sigma")), content, fit, trigger,
-        password, finishing, dedupe, min_score,
+        password, finishing, dedupe, min_score, spreads,
     )  # fmt: skip
 
 
@@ -175,6 +189,7 @@ def make_config(  # noqa: PLR0913 - what the endpoints have
     finishing: bool,
     dedupe: bool,
     min_score: float,
+    spreads: str,
 ) -> DatasetConfig:
     """Check the options of a call and return them; see `build_dataset` for what they mean.
 
@@ -187,6 +202,7 @@ def make_config(  # noqa: PLR0913 - what the endpoints have
         min_score=_number(min_score, "min_score"),
         content=_choice(Content, content, "content"),
         fit=_choice(Fit, fit, "fit"),
+        spreads=_choice(Spreads, spreads, "spreads"),
         trigger=str(trigger or ""),  # an empty text box sends null
         password=str(password) if password else None,
         finishing=Finishing() if finishing else NO_FINISHING,

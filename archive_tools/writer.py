@@ -146,8 +146,23 @@ class DatasetWriter:
         """
         self._check_source_is_complete()
         self._replay.check_over()
+        return self._complete(is_stopped_early=False)
+
+    def finish_early(self) -> dict[str, Any]:
+        """Complete the ZIP with the pages that are in it and give the others up.
+
+        Returns:
+            The content of `manifest/report.json`, which says so.
+
+        Raises:
+            DatasetWriteError: The disk is full, or the check failed.
+        """
+        return self._complete(is_stopped_early=True)
+
+    def _complete(self, is_stopped_early: bool) -> dict[str, Any]:
+        """Write the documents, check everything and give the dataset its name."""
         with self._writing():
-            report = manifest.make_report(self._journal.iter_lines())
+            report = manifest.make_report(self._journal.iter_lines(), is_stopped_early)
             documents = tuple(
                 self._zip.add_chunks(name, iter_chunks)
                 for name, iter_chunks in completion.iter_documents(

@@ -1,14 +1,35 @@
-"""Job folders of the page: what goes at once, what stays for a day, and what a restart removes."""
+"""Job folders of the page: what goes at once, what waits and for how long, what makes room."""
 
+import fcntl
 import os
+import re
 import time
 from pathlib import Path
 
 import gradio as gr
 import pytest
 
-from archive_tools.job_folder import KEPT_S, RESULT_NAME, link_input, open_job_folder
-from archive_tools.schema import NamedFile
+from archive_tools import job_folder
+from archive_tools.config import Content, DatasetConfig, Finishing, PageFilter, Spreads
+from archive_tools.errors import InvalidOptionError
+from archive_tools.job_folder import (
+    KEPT_S,
+    RESULT_NAME,
+    create_job,
+    find_job,
+    link_input,
+    open_job_folder,
+    remove_old_jobs,
+)
+from archive_tools.preview import TABLE_NAME
+from archive_tools.schema import (
+    NamedFile,
+    PageCounts,
+    PageFailure,
+    RunReport,
+    RunStatus,
+    SourceFailure,
+)
 from archive_tools.tab import build_archive_tab
 
 
@@ -20,18 +41,30 @@ def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "uploads"
 
 
+@pytest.fixture
+def upload(uploads: Path) -> NamedFile:
+    """An upload whose name is no valid Unicode."""
+    path = uploads / "scan.pdf"
+    path.write_bytes(b"%PDF" + bytes(1000))
+    return NamedFile(path, "Scan \udce4.pdf")
+
+
 def write_job(folder: Path, age_s: float, *names: str) -> None:
     """Write what a run leaves when its server is killed."""
     (folder / "inputs").mkdir(parents=True)
-    for path in (*(folder / name for name in names), folder / "inputs", folder):
-        if path.suffix:
-            path.write_bytes(b"left")
+    for name in names:
+        (folder / name).write_bytes(b"left")
+    for path in (folder, *folder.rglob("*")):
         os.utime(path, (time.time() - age_s,) * 2)
 
 
 def build_page() -> None:
     with gr.Blocks():
         build_archive_tab()
+
+
+def list_names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_start_removes_jobs_older_than_a_day_and_nothing_else(uploads: Path) -> None:
@@ -43,8 +76,7 @@ def test_start_removes_jobs_older_than_a_day_and_nothing_else(uploads: Path) -> 
     write_job(uploads / "archive-busy", KEPT_S + 60, *partial)
     os.utime(uploads / "archive-busy" / "dataset.zip.partial")
     build_page()
-    left = sorted(folder.name for folder in uploads.iterdir())
-    assert left == ["another", "archive-busy", "archive-fresh"]
+    assert list_names(uploads) == ["another", "archive-busy", "archive-fresh"]
 
 
 def test_start_follows_no_link_out_of_the_upload_folder(uploads: Path, tmp_path: Path) -> None:
@@ -60,14 +92,89 @@ def test_start_without_an_upload_folder(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("finishes", [True, False])
-def test_job_keeps_its_zip_and_never_touches_the_upload(uploads: Path, finishes: bool) -> None:
-    upload = uploads / "scan.pdf"
-    upload.write_bytes(b"%PDF")
-    with open_job_folder() as folder:
-        linked = link_input(NamedFile(upload, "Scan.pdf"), folder, 3)
-        assert (linked.name, linked.path.read_bytes()) == ("Scan.pdf", b"%PDF")
+def test_a_preview_keeps_its_table_and_never_touches_the_upload(
+    upload: NamedFile, finishes: bool
+) -> None:
+    with open_job_folder(TABLE_NAME) as folder:
+        linked = link_input(upload, folder, 3)
+        assert (linked.name, linked.path.read_bytes()[:4]) == (upload.name, b"%PDF")
         if finishes:
-            (folder / RESULT_NAME).write_bytes(b"zip")
-    assert upload.read_bytes() == b"%PDF"
+            (folder / TABLE_NAME).write_bytes(b"table")
+    assert upload.path.read_bytes()[:4] == b"%PDF"
     assert folder.exists() == finishes
-    assert not finishes or [path.name for path in folder.iterdir()] == [RESULT_NAME]
+    assert not finishes or list_names(folder) == [TABLE_NAME]
+
+
+def test_a_job_is_found_again_with_everything_but_its_password(upload: NamedFile) -> None:
+    config = DatasetConfig(
+        filter=PageFilter.SIGMA,
+        content=Content.REGIONS,
+        spreads=Spreads.KEEP,
+        finishing=Finishing(descreen=True),
+        password="open sesame",
+        hide_layers=("Notes", "Ä"),
+    )
+    made = create_job([upload], config)
+    found = find_job(f" {made.id.upper()}\n")
+    assert re.fullmatch(r"[0-9a-f]{32}", made.id)
+    assert found.exists
+    assert found.needs_password
+    assert found.read_config("open sesame") == config
+    assert [(file.name, file.path.read_bytes()[:4]) for file in found.list_files()] == [
+        (upload.name, b"%PDF")
+    ]
+    stored = b"".join(path.read_bytes() for path in made.folder.rglob("*") if path.is_file())
+    assert b"sesame" not in stored
+
+
+def test_a_report_is_found_again_and_the_inputs_go(upload: NamedFile) -> None:
+    job = create_job([upload], DatasetConfig())
+    assert job.read_report() is None
+    report = RunReport(
+        status=RunStatus.PARTIAL,
+        out=job.result_path,
+        pages=PageCounts(5, 4, 1),
+        file_count=1,
+        source_failures=(SourceFailure(upload.name, "no pages"),),
+        source_failure_count=1,
+        page_failures=(PageFailure("a.pdf", 3, "broken"),),
+        elapsed_s=2.5,
+        dataset={"counts": {"images": 5}},
+        resumed_count=6,
+    )
+    job.record_report(report)
+    assert find_job(job.id).read_report() == report
+    assert list_names(job.folder) == ["job.json", "report.json"]
+    assert upload.path.exists()
+
+
+@pytest.mark.parametrize(
+    "job_id",
+    ["", "archive", "../../etc/passwd", "0" * 31, "0" * 33, "g" * 32, "0" * 31 + "/", None, 7, {}],
+    ids=str,
+)
+def test_what_is_no_id_leads_to_no_folder(job_id: object) -> None:
+    with pytest.raises(InvalidOptionError, match="32 characters"):
+        find_job(job_id)
+
+
+def test_the_oldest_make_room_but_not_one_at_work(
+    uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        write_job(uploads / f"archive-{number}", 60.0 * number, "dataset.zip.journal")
+    monkeypatch.setattr(job_folder, "MOST_JOBS", 4)
+    with (uploads / "archive-5" / "dataset.zip.journal").open("rb") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        remove_old_jobs()
+    # Three, so that there is room for the one that comes.
+    assert list_names(uploads) == ["archive-0", "archive-1", "archive-2", "archive-5"]
+
+
+def test_large_jobs_make_room_sooner(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        write_job(uploads / f"archive-{number}", 60.0 * number, "inputs/000000.pdf")
+        os.truncate(uploads / f"archive-{number}" / "inputs" / "000000.pdf", 40_000)
+    monkeypatch.setattr(job_folder, "MOST_BYTES", 100_000)
+    remove_old_jobs()
+    assert list_names(uploads) == ["archive-0", "archive-1"]
