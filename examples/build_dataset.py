@@ -63,10 +63,11 @@ def build_dataset(options: argparse.Namespace) -> dict[str, Any]:
         client = Client(options.url, verbose=False, download_files=folder, httpx_kwargs=patience)
         pdfs = [handle_file(str(pdf)) for pdf in options.pdfs]
         job = client.submit(pdfs, api_name="/build_dataset", **given)
-        for dataset, report in job:
-            if dataset is None and report["page_number"]:
+        for _, report in job:
+            if report["state"] == "running":
                 show_progress(report)
         job.result()  # raises what went wrong on the server, which the loop does not
+        dataset, report = job.outputs()[-1]
         shutil.move(dataset, options.out)
     return dict(report)
 

@@ -61,7 +61,7 @@ def preview_dataset(client: Client, *sources: Path, **options: Any) -> list[Any]
 
 def test_the_endpoints_and_no_other_are_named(client: Client) -> None:
     named = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
-    assert set(named) == {"/triage", "/build_dataset", "/preview_dataset"}
+    assert set(named) == {"/triage", "/build_dataset", "/preview_dataset", "/fetch_result"}
     triage_names = [entry["parameter_name"] for entry in named["/triage"]["parameters"]]
     assert triage_names == ["photos", "signs", "language"]
     build_names = [entry["parameter_name"] for entry in named["/build_dataset"]["parameters"]]
@@ -178,6 +178,33 @@ def test_progress_states_page_counts(client: Client, tmp_path: Path) -> None:
     assert any("16" in json.dumps(entry) for entry in progress), progress[:3]
 
 
+def fetch_result(client: Client, job_id: str, **options: Any) -> list[Any]:
+    """Call /fetch_result and return everything that it yields."""
+    return wait_for_answers(client.submit(job_id=job_id, api_name="/fetch_result", **options))
+
+
+def test_a_result_is_fetched_by_the_id_that_came_first(client: Client, tmp_path: Path) -> None:
+    source = write_pdf(tmp_path / "once.pdf", ["engraving"])
+    yielded = build_dataset(client, source, filter="none")
+    (job_id,) = {news["job_id"] for _, news in yielded}
+    assert yielded[0][1]["state"] == "waiting"
+    ((out, report),) = fetch_result(client, job_id)
+    assert (report["state"], report["status"]) == ("done", "success")
+    assert report == yielded[-1][1]
+    assert Path(out).read_bytes() == Path(yielded[-1][0]).read_bytes()
+    assert fetch_result(client, job_id.upper(), wait=False)[-1][1] == report
+
+
+def test_a_job_that_is_not_there_gets_a_message(client: Client) -> None:
+    for options in ({}, {"wait": False}, {"so_far": True}):
+        out, news = fetch_result(client, "0" * 32, **options)[-1]
+        assert (out, news["state"], news["job_id"]) == (None, "expired", "0" * 32)
+        assert "Build the dataset again" in news["message"]
+    for odd in ("../../etc/passwd", "", "0" * 31):
+        with pytest.raises(Exception, match="32 characters"):
+            fetch_result(client, odd)
+
+
 def test_triage_answers_while_datasets_are_built(
     client: Client, photo: Path, tmp_path: Path
 ) -> None:
@@ -278,9 +305,10 @@ def test_preview_decides_as_the_build_does(
     with zipfile.ZipFile(out) as archive:
         pages = csv.DictReader(io.StringIO(archive.read("manifest/pages.csv").decode()))
         assert [page["decision"] for page in pages] == decisions
-    # Of the preview only what was handed out is left, and of the build only the ZIP.
+    # Of the preview only what was handed out is left, and of the build no input.
     made = set(served_app.gradio_folder.glob("archive-*")) - before
-    assert {path.name for job in made for path in job.iterdir()} == {"pages.csv", "dataset.zip"}
+    left = sorted(path.name for job in made for path in job.iterdir())
+    assert left == ["dataset.zip", "job.json", "pages.csv", "report.json"]
 
 
 def test_preview_of_nothing_usable_says_why(client: Client, tmp_path: Path) -> None:
