@@ -10,30 +10,22 @@ import spaces  # noqa: F401 - before anything that may import torch: on ZeroGPU 
 # isort: split
 import gradio as gr
 
+from archive_tools.job_folder import remove_old_jobs
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
 from page_language import FRAME_TEXTS, build_language_input, connect_language
 from page_texts import DEFAULT_LANGUAGE, join_translations
 from request_guard import GuardedBlocks, guard_settings
+from serving import limits
+from serving.application import app_settings, use_own_upload_folder
+from serving.status_line import SERVER_TEXTS, STATUS_CSS, build_foot
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
 from vetscanner.report_html import REPORT_CSS
 from vetscanner.tab import SIGN_TEXTS, VET_TEXTS, build_vet_tab
 
-PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS)
+PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, SERVER_TEXTS)
 """All texts that stand as markers on the page; the browser puts those of its language there."""
-
-# Per file. Larger archives belong to the command line, which reads them where they lie.
-MAX_UPLOAD = "2gb"
-# Seconds between two sweeps, and the age at which an upload or a result is deleted: longer than
-# the longest job, since Gradio's sweep knows nothing of jobs that still run.
-DELETE_CACHE_S = (3600, 86400)
-# Waiting requests of both tabs together; each holds no more than the names of its uploads. ZeroGPU
-# would make it 1 if it were left unset.
-MAX_QUEUE = 128
-# Visitors whose state of the page Gradio keeps, 0.1 MB each and for ever: its own default of 10,000
-# would be a gigabyte. Whoever is evicted meets a page as freshly opened. Never fewer than may wait.
-MAX_SESSIONS = MAX_QUEUE
 
 PAGE_CSS = """
 .gradio-container { max-width: 1100px !important; margin: auto; }
@@ -52,7 +44,8 @@ def build_demo() -> gr.Blocks:
     """Build the page and the API endpoints of both tools."""
     demo: gr.Blocks
     title = FRAME_TEXTS.tell("title", DEFAULT_LANGUAGE)
-    with GuardedBlocks(title=title, delete_cache=DELETE_CACHE_S, analytics_enabled=False) as demo:
+    delete_cache = (limits.SWEEP_EVERY_S, limits.KEPT_S)
+    with GuardedBlocks(title=title, delete_cache=delete_cache, analytics_enabled=False) as demo:
         with gr.Row(equal_height=True):
             gr.Markdown(f"# {FRAME_TEXTS.marker('title')}", elem_id="page-title")
             language_input = build_language_input()
@@ -60,12 +53,14 @@ def build_demo() -> gr.Blocks:
             build_vet_tab(language_input)
         with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive"):
             build_archive_tab()
+        build_foot(demo, language_input)
         connect_language(demo, language_input)
     # Closed: a request that skips the queue would skip its limits as well.
-    demo.queue(max_size=MAX_QUEUE, default_concurrency_limit=4, api_open=False)
+    demo.queue(max_size=limits.MAX_QUEUE, default_concurrency_limit=4, api_open=False)
     return demo
 
 
+use_own_upload_folder()
 demo = build_demo()
 
 if __name__ == "__main__":
@@ -73,15 +68,15 @@ if __name__ == "__main__":
     demo.launch(
         # System fonts: the page needs no other server.
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-        css=PAGE_CSS + REPORT_CSS + GUIDE_CSS + PREVIEW_CSS,
+        css=PAGE_CSS + REPORT_CSS + GUIDE_CSS + PREVIEW_CSS + STATUS_CSS,
         i18n=gr.I18n(**join_translations(*PAGE_TEXTS)),
         # Rendered on the server the page would load other scripts, and choose a language there.
         ssr_mode=False,
-        app_kwargs=guard_settings(demo),
-        max_file_size=MAX_UPLOAD,
-        state_session_capacity=MAX_SESSIONS,
+        max_file_size=limits.MAX_UPLOAD_BYTES,
+        state_session_capacity=limits.MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.
         show_error=False,
         mcp_server=importlib.util.find_spec("mcp") is not None,
         footer_links=["api", "gradio", "settings"],
+        app_kwargs=app_settings(demo, guard_settings(demo), remove_old_jobs),
     )

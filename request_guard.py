@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.request_log import request_number, unexpected_error
 from uploads import NotUploadedError, settle_files
 
 MAX_BODY_BYTES = 32 * 2**20
@@ -96,8 +97,9 @@ class GuardedBlocks(gr.Blocks):
             error.message = _shortened(str(error.message))
             raise
         except Exception as error:
-            _LOG.exception("A request failed")
-            raise gr.Error(_UNFORESEEN, print_exception=False) from error
+            number = request_number()
+            _LOG.exception("Request %s failed", number)
+            raise unexpected_error(number) from error
 
 
 class RequestGate:

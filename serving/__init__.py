@@ -1,0 +1,1 @@
+"""What the server does beside answering: limits, headers, health, its log, and tidying up."""
