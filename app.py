@@ -13,7 +13,8 @@ import gradio as gr
 from archive_tools.job_folder import remove_old_jobs
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
-from page_language import FRAME_TEXTS, build_language_input, connect_language
+from page_language import FRAME_TEXTS, GRADIO_TEXTS, build_language_input, connect_language
+from page_style import PAGE_CSS, THEME
 from page_texts import DEFAULT_LANGUAGE, join_translations
 from request_guard import GuardedBlocks, guard_settings
 from serving import limits
@@ -21,23 +22,12 @@ from serving.application import app_settings, use_own_upload_folder
 from serving.status_line import SERVER_TEXTS, STATUS_CSS, build_foot
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
-from vetscanner.report_html import REPORT_CSS
-from vetscanner.tab import SIGN_TEXTS, VET_TEXTS, build_vet_tab
+from vetscanner.report_html import REPORT_CSS, REPORT_JS
+from vetscanner.tab import build_vet_tab
+from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS
 
 PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, SERVER_TEXTS)
 """All texts that stand as markers on the page; the browser puts those of its language there."""
-
-PAGE_CSS = """
-.gradio-container { max-width: 1100px !important; margin: auto; }
-#page-title h1 { margin-bottom: 0; }
-footer { flex-wrap: wrap; }
-.build-report { border-collapse: collapse; }
-.build-report th { text-align: left; font-weight: 400; padding-right: 1.5em; }
-.user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0 1em;
-  overflow-wrap: anywhere; }
-.build-progress progress { width: 100%; }
-.build-progress p { overflow-wrap: anywhere; }
-"""
 
 
 def build_demo() -> gr.Blocks:
@@ -46,15 +36,15 @@ def build_demo() -> gr.Blocks:
     title = FRAME_TEXTS.tell("title", DEFAULT_LANGUAGE)
     delete_cache = (limits.SWEEP_EVERY_S, limits.KEPT_S)
     with GuardedBlocks(title=title, delete_cache=delete_cache, analytics_enabled=False) as demo:
-        with gr.Row(equal_height=True):
+        with gr.Row():
             gr.Markdown(f"# {FRAME_TEXTS.marker('title')}", elem_id="page-title")
             language_input = build_language_input()
-        with gr.Tab(FRAME_TEXTS.marker("vet_tab"), id="vet"):
+        with gr.Tab(FRAME_TEXTS.marker("vet_tab"), id="vet") as vet_tab:
             build_vet_tab(language_input)
-        with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive"):
+        with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive") as archive_tab:
             build_archive_tab()
         build_foot(demo, language_input)
-        connect_language(demo, language_input)
+        connect_language(demo, language_input, [vet_tab, archive_tab])
     # Closed: a request that skips the queue would skip its limits as well.
     demo.queue(max_size=limits.MAX_QUEUE, default_concurrency_limit=4, api_open=False)
     return demo
@@ -66,10 +56,10 @@ demo = build_demo()
 if __name__ == "__main__":
     bound_heap()
     demo.launch(
-        # System fonts: the page needs no other server.
-        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        theme=THEME,
+        js=f"() => {{ {REPORT_JS} }}",
         css=PAGE_CSS + REPORT_CSS + GUIDE_CSS + PREVIEW_CSS + STATUS_CSS,
-        i18n=gr.I18n(**join_translations(*PAGE_TEXTS)),
+        i18n=gr.I18n(**join_translations(*PAGE_TEXTS, GRADIO_TEXTS)),
         # Rendered on the server the page would load other scripts, and choose a language there.
         ssr_mode=False,
         max_file_size=limits.MAX_UPLOAD_BYTES,

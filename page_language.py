@@ -5,6 +5,7 @@ visit, else in the first of the browser's languages that it has, else in English
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,20 +13,27 @@ import gradio as gr
 
 from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
 
-FRAME_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages", "page")
+_FOLDER = Path(__file__).parent / "languages"
+
+FRAME_TEXTS: Final = load_page_texts(_FOLDER, "page")
 """The texts around both tools."""
 
-_TITLES = {language: FRAME_TEXTS.tell("title", language) for language in LANGUAGE_NAMES}
+TAB_KEYS: Final = ("vet_tab", "archive_tab")
+"""Keys of the tabs' names, in their order."""
 
-# Gradio's own settings change the language by the same function. Its file's name holds a hash, so
-# it is looked for among what the page has loaded.
+GRADIO_TEXTS: Final = load_page_texts(_FOLDER / "gradio", "common")
+"""Texts of Gradio's own that it does not translate, or not again when the language changes."""
+
+_WORDS = {
+    language: {**FRAME_TEXTS.texts[language], **GRADIO_TEXTS.texts[language]}
+    for language in LANGUAGE_NAMES
+}
+
 _APPLY_JS = f"""async (language) => {{
-  const loaded = [...document.querySelectorAll("link[href]")].map((link) => link.href)
-    .concat(performance.getEntriesByType("resource").map((entry) => entry.name));
-  const core = loaded.find((name) => /\\/core-[^/]*\\.js$/.test(name));
-  if (core) (await import(core)).changeLocale(language);
-  document.documentElement.lang = language;
-  document.title = {json.dumps(_TITLES)}[language];
+  const words = {json.dumps(_WORDS)}[language];
+  {(_FOLDER / "page_language.js").read_text(encoding="utf-8")}
+  await applyLanguage(language, words);
+  return {json.dumps(TAB_KEYS)}.map((key) => ({{ __type__: "update", label: words[key] }}));
 }}"""
 
 # A frame of another site, as a Space's page has around it, may forbid to remember.
@@ -35,9 +43,9 @@ _OPEN_JS = f"""async () => {{
   const asked = new URLSearchParams(location.search).get("language");
   const wanted = [asked, picked, ...navigator.languages]
     .map((tag) => (tag || "").split("-")[0].toLowerCase());
-  const language = wanted.find((tag) => tag in {json.dumps(_TITLES)}) || "{DEFAULT_LANGUAGE}";
-  await ({_APPLY_JS})(language);
-  return language;
+  const language = wanted.find((tag) => tag in {json.dumps(LANGUAGE_NAMES)})
+    || "{DEFAULT_LANGUAGE}";
+  return [language, ...await ({_APPLY_JS})(language)];
 }}"""
 
 _REMEMBER_JS = """(language) => {
@@ -51,21 +59,26 @@ def build_language_input() -> gr.Dropdown:
         [(name, language) for language, name in LANGUAGE_NAMES.items()],
         value=DEFAULT_LANGUAGE,
         label=FRAME_TEXTS.marker("language"),
+        # Read out, but not shown: a language's name beside an arrow says it.
+        show_label=False,
+        container=False,
         filterable=False,
         scale=0,
-        min_width=160,
+        min_width=130,
         elem_id="language-input",
     )
 
 
-def connect_language(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
+def connect_language(demo: gr.Blocks, language_input: gr.Dropdown, tabs: Sequence[gr.Tab]) -> None:
     """Open the page in the visitor's language and follow what is picked.
 
     Args:
         demo: The page.
         language_input: The choice that stands on it.
+        tabs: Its tabs, in the order of `TAB_KEYS`: Gradio translates the name of the open one only.
     """
-    demo.load(None, None, language_input, js=_OPEN_JS, api_visibility="private")
-    language_input.change(None, language_input, None, js=_APPLY_JS, api_visibility="private")
+    opened = [language_input, *tabs]
+    demo.load(None, None, opened, js=_OPEN_JS, api_visibility="private")
+    language_input.change(None, language_input, [*tabs], js=_APPLY_JS, api_visibility="private")
     # Only what a visitor picks is remembered: a browser's language may change.
     language_input.input(None, language_input, None, js=_REMEMBER_JS, api_visibility="private")

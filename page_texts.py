@@ -45,7 +45,7 @@ class PageTexts:
         """
         if key not in self.texts[DEFAULT_LANGUAGE]:
             raise KeyError(key)
-        entry = {"__type__": "translation_metadata", "key": f"{self.prefix}_{key}"}
+        entry = {"__type__": "translation_metadata", "key": f"{self.prefix}.{key}"}
         # As gradio.I18nData writes itself.
         return f"__i18n__{json.dumps(entry)}"
 
@@ -85,7 +85,7 @@ def join_translations(*folders: PageTexts) -> dict[str, dict[str, str]]:
     """
     return {
         language: {
-            f"{folder.prefix}_{key}": text
+            f"{folder.prefix}.{key}": text
             for folder in folders
             for key, text in folder.texts[language].items()
         }

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from localised_numbers import write_percent
 from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
 from vetscanner.phrases import Phrases
 from vetscanner.schema import (
     Abstention,
     Finding,
+    Language,
     Photo,
     Prediction,
     SignClass,
@@ -86,18 +88,19 @@ def _urgency_of(finding: Finding) -> Urgency:
 
 def _because(cause: str, level: Urgency, phrases: Phrases) -> str:
     told = phrases.levels[level.name.lower()]
-    return phrases.labels["because"].format(
-        cause=cause[:1].upper() + cause[1:], level=told[:1].lower() + told[1:]
-    )
+    # In German it may begin with a noun, and a sentence after a colon has a capital anyway.
+    if phrases.language is not Language.DE:
+        told = told[:1].lower() + told[1:]
+    return phrases.labels["because"].format(cause=cause[:1].upper() + cause[1:], level=told)
 
 
 def _compare_classes(photo: Photo, prediction: Prediction, phrases: Phrases) -> str:
-    """Name the two likeliest classes of a photo, for example "a.jpg: 83 % ...; next 9 % ..."."""
+    """Name the two likeliest classes of a photo, for example "a.jpg: 83% ...; next 9% ..."."""
     ranked = sorted(prediction.probabilities.items(), key=lambda entry: -entry[1])
     told = [
-        f"{percent} % {phrases.signs[sign].name}"
+        f"{write_percent(probability, phrases.language)} {phrases.signs[sign].name}"
         for sign, probability in ranked[:2]
-        if (percent := round(100 * probability))
+        if round(100 * probability)
     ]
     between = f"; {phrases.labels['next']} "
     return f"{photo.name}: {between.join(told)}."

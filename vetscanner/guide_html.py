@@ -10,7 +10,7 @@ from vetscanner.schema import Language
 GUIDE_FOLDER = Path(__file__).resolve().parents[1] / "examples" / "photo_guide"
 
 GUIDE_CSS = """
-.photo-guide { display: grid; grid-template-columns: repeat(auto-fill, minmax(140px, 1fr));
+.photo-guide { display: grid; grid-template-columns: repeat(auto-fill, minmax(105px, 1fr));
   gap: 0.8em; }
 .photo-guide figure { margin: 0; }
 .photo-guide img { width: 100%; height: auto; border-radius: 6px; }

@@ -16,8 +16,10 @@ _FAINT = np.array([255.0, 225.0, 60.0])
 _STRONG = np.array([200.0, 0.0, 30.0])
 
 
-def draw_heatmap(pixels: NDArray[np.uint8], evidence: NDArray[np.float32]) -> str | None:
-    """Draw the map over the photo.
+def draw_heatmap(
+    pixels: NDArray[np.uint8], evidence: NDArray[np.float32]
+) -> tuple[str, str] | None:
+    """Draw the photo, and the photo with the map over it.
 
     Args:
         pixels: The photo, uint8 RGB (H, W, 3).
@@ -25,7 +27,7 @@ def draw_heatmap(pixels: NDArray[np.uint8], evidence: NDArray[np.float32]) -> st
             only what is above 0 is drawn.
 
     Returns:
-        `data:image/jpeg;base64,...`, or None when no place speaks for the sign.
+        Both as `data:image/jpeg;base64,...`, or None when no place speaks for the sign.
     """
     peak = float(evidence.max())
     if not peak > 0:
@@ -37,6 +39,10 @@ def draw_heatmap(pixels: NDArray[np.uint8], evidence: NDArray[np.float32]) -> st
     colour = _FAINT + (_STRONG - _FAINT) * strength
     cover = _MAX_COVER * strength
     mixed = np.asarray(picture) * (1 - cover) + colour * cover
+    return _to_uri(picture), _to_uri(Image.fromarray(mixed.astype(np.uint8)))
+
+
+def _to_uri(picture: Image.Image) -> str:
     buffer = BytesIO()
-    Image.fromarray(mixed.astype(np.uint8)).save(buffer, "JPEG", quality=_JPEG_QUALITY)
+    picture.save(buffer, "JPEG", quality=_JPEG_QUALITY)
     return "data:image/jpeg;base64," + b64encode(buffer.getvalue()).decode("ascii")

@@ -47,6 +47,7 @@ class Phrases:
     """All the words of one language.
 
     Attributes:
+        language: The language.
         disclaimer: What the report is not.
         levels: Level of the report (`emergency` ... `retake_photo`) -> how urgent, in words.
         call: Level, or `official` -> whom to call.
@@ -58,6 +59,7 @@ class Phrases:
         refusals: Reason why a photo cannot be used -> its text, to be filled by `tell_refusal`.
     """
 
+    language: Language
     disclaimer: str
     levels: dict[str, str]
     call: dict[str, str]
@@ -91,6 +93,7 @@ def load_phrases(language: Language) -> Phrases:
     path = files("vetscanner") / "languages" / f"{language}.toml"
     words: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     return Phrases(
+        language=language,
         disclaimer=words["disclaimer"],
         levels=words["levels"],
         call=words["call"],

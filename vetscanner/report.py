@@ -11,6 +11,7 @@ from vetscanner.conditions import (
     STEP_SOURCES,
     TICKED,
 )
+from vetscanner.device_reasons import tell_device_reason
 from vetscanner.explanation import explain, tell_finding
 from vetscanner.heatmap import draw_heatmap
 from vetscanner.phrases import Phrases, load_phrases
@@ -135,8 +136,10 @@ class ScanReport:
             return None
         if prediction.probabilities[shown] < _LEAST_MAPPED:
             return None
-        image = draw_heatmap(photo.pixels, prediction.evidence[_SIGN_ROWS[shown]])
-        return {"sign": str(shown), "image": image} if image else None
+        pictures = draw_heatmap(photo.pixels, prediction.evidence[_SIGN_ROWS[shown]])
+        if pictures is None:
+            return None
+        return {"sign": str(shown), "photo": pictures[0], "image": pictures[1]}
 
 
 def write_report(
@@ -293,7 +296,7 @@ def _model_json(classification: Classification | None, phrases: Phrases) -> dict
             "calibrated": classification.calibrated,
         },
         "device": str(classification.device),
-        "device_reason": classification.device_reason,
+        "device_reason": tell_device_reason(classification.device_reason, phrases.language),
         "timings_s": {
             "load": round(classification.load_s, 3),
             "infer": round(classification.infer_s, 3),

@@ -1,8 +1,9 @@
-"""A report as plain text for a terminal; pure. The level leads, then what to do, whom to call."""
+"""A report as plain text, for a terminal and for a message; pure. The level leads."""
 
 from collections.abc import Iterable
 from textwrap import fill
 
+from localised_numbers import write_percent
 from vetscanner.conditions import CONDITIONS
 from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.report import ScanReport
@@ -34,6 +35,21 @@ def report_text(report: ScanReport) -> str:
     return "\n\n".join(section for section in sections if section)
 
 
+def message_text(report: ScanReport) -> str:
+    """Return what a vet needs to know, in lines that a phone may break where it likes."""
+    phrases = load_phrases(report.language)
+    labels = phrases.labels
+    sections = [
+        [report.headline],
+        [labels["findings"] + ":", *(_finding_line(f, phrases) for f in report.findings)],
+        [labels["why"] + ":", *report.why],
+        [labels["what_to_do"] + ":", *report.first_steps],
+        [phrases.disclaimer],
+    ]
+    told = (lines for lines in sections if len(lines) > 1 or not lines[0].endswith(":"))
+    return "\n\n".join(lines[0] + "".join(f"\n- {line}" for line in lines[1:]) for lines in told)
+
+
 def _section(heading: str, lines: Iterable[str]) -> str:
     """A heading with indented lines; nothing where there are no lines."""
     wrapped = [fill(line, WIDTH, initial_indent="  ", subsequent_indent="     ") for line in lines]
@@ -41,9 +57,10 @@ def _section(heading: str, lines: Iterable[str]) -> str:
 
 
 def _finding_line(finding: Finding, phrases: Phrases) -> str:
-    """For example "signs like ...: 83 %, must be reported; may also be: ..."."""
+    """For example "signs like ...: 83%, must be reported; may also be: ..."."""
     condition, labels = CONDITIONS[finding.sign], phrases.labels
-    line = f"{phrases.signs[finding.sign].name}: {finding.probability:.0%}".replace("%", " %")
+    line = f"{phrases.signs[finding.sign].name}: "
+    line += write_percent(finding.probability, phrases.language)
     for label, holds in (("notifiable", condition.notifiable), ("zoonotic", condition.zoonotic)):
         line += f", {labels[label]}" if holds else ""
     others = ", ".join(phrases.signs[finding.sign].differentials)

@@ -4,22 +4,23 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import gradio as gr
 from gradio.events import api
 
-from page_texts import PageTexts, load_page_texts
 from uploads import NotUploadedError, take_uploads
-from vetscanner.errors import InvalidOptionError, VetScannerError
+from vetscanner.errors import InvalidOptionError, InvalidPhotoError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import ModelSpec, resolve_spec
-from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, ScanReport, scan_photos
 from vetscanner.report_html import error_html, report_html
+from vetscanner.report_text import message_text
 from vetscanner.schema import Language, TickedSign
+from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS
 from vetscanner.vet_phone import read_vet_phone
 
 MODEL_VARIABLE = "VETSCANNER_MODEL"
@@ -28,19 +29,25 @@ MODEL_VARIABLE = "VETSCANNER_MODEL"
 # A queue of its own: no archive run may hold up a triage.
 _QUEUE = "triage"
 
+_PHOTOS_HEIGHT_PX = 160
+# Each photo of the camera comes to those that are there. The outer list is that of the outputs.
+_ADD_PHOTOS_JS = "(taken, photos) => [[...(photos || []), ...[].concat(taken || [])]]"
+
 _LOG = logging.getLogger(__name__)
 
-VET_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "page", "vet")
-"""The texts of the tab."""
 
-SIGN_TEXTS: Final = PageTexts(
-    "sign",
-    {
-        language: {sign: phrases.label for sign, phrases in load_phrases(language).ticked.items()}
-        for language in Language
-    },
-)
-"""The labels of the tick boxes, from the words of the report."""
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    photos: gr.File
+    signs: gr.CheckboxGroup
+    button: gr.Button
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    report: gr.HTML
+    guide: gr.HTML
+    json: gr.JSON
 
 
 def build_vet_tab(language_input: gr.Dropdown) -> None:
@@ -56,48 +63,74 @@ def build_vet_tab(language_input: gr.Dropdown) -> None:
     gr.Markdown(VET_TEXTS.marker("intro"))
     with gr.Row():
         with gr.Column():
-            photos_input = gr.File(
-                label=VET_TEXTS.marker("photos"),
-                file_count="multiple",
-                file_types=["image", ".heic", ".heif"],
-                elem_id="photos-input",
-            )
-            signs_input = gr.CheckboxGroup(
-                [(SIGN_TEXTS.marker(sign), sign.value) for sign in TickedSign],
-                label=VET_TEXTS.marker("signs"),
-                elem_id="signs-input",
-            )
-            triage_button = gr.Button(
-                VET_TEXTS.marker("triage"), variant="primary", size="lg", elem_id="triage-button"
-            )
+            inputs = _build_inputs()
         with gr.Column():
-            triage_output = gr.HTML(
-                f"<p>{VET_TEXTS.marker('answer_here')}</p>", elem_id="triage-output"
-            )
-            with gr.Accordion(VET_TEXTS.marker("guide"), open=True):
-                guide_output = gr.HTML(guide_html(Language.EN), elem_id="photo-guide")
-            with gr.Accordion(VET_TEXTS.marker("json"), open=False):
-                json_output = gr.JSON(elem_id="triage-json", show_label=False)
-    language_input.change(
-        on_language,
-        language_input,
-        guide_output,
-        queue=False,
-        api_visibility="private",
+            outputs = _build_outputs()
+    _connect(inputs, outputs, language_input)
+    api(triage, api_name="triage", concurrency_id=_QUEUE, concurrency_limit=requests_at_once())
+    if is_zero_gpu():
+        # In a thread: the page need not wait, and torch's emulation of CUDA is not active there.
+        threading.Thread(target=_prepare, name="prepare-model", daemon=True).start()
+
+
+def _build_inputs() -> _Inputs:
+    photos = _build_photos()
+    signs = gr.CheckboxGroup(
+        [(SIGN_TEXTS.marker(sign), sign.value) for sign in TickedSign],
+        label=VET_TEXTS.marker("signs"),
+        elem_id="signs-input",
     )
-    triage_button.click(
+    button = gr.Button(
+        VET_TEXTS.marker("triage"), variant="primary", size="lg", elem_id="triage-button"
+    )
+    return _Inputs(photos, signs, button)
+
+
+def _build_photos() -> gr.File:
+    """Lay out the camera's button, the list of photos, and how they look."""
+    camera = gr.UploadButton(
+        VET_TEXTS.marker("take_photo"),
+        variant="primary",
+        size="lg",
+        file_count="multiple",
+        file_types=["image"],
+        elem_id="camera-button",
+    )
+    photos = gr.File(
+        label=VET_TEXTS.marker("photos"),
+        file_count="multiple",
+        file_types=["image", ".heic", ".heif"],
+        height=_PHOTOS_HEIGHT_PX,
+        elem_id="photos-input",
+    )
+    shown = gr.HTML(elem_id="chosen-photos", padding=False)
+    camera.upload(None, [camera, photos], photos, js=_ADD_PHOTOS_JS, api_visibility="private")
+    photos.change(None, photos, shown, js="window.showPhotos", api_visibility="private")
+    return photos
+
+
+def _build_outputs() -> _Outputs:
+    report = gr.HTML(f"<p>{VET_TEXTS.marker('answer_here')}</p>", elem_id="triage-output")
+    with gr.Accordion(VET_TEXTS.marker("guide"), open=True):
+        guide = gr.HTML(guide_html(Language.EN), elem_id="photo-guide")
+    with gr.Accordion(VET_TEXTS.marker("json"), open=False):
+        return _Outputs(report, guide, gr.JSON(elem_id="triage-json", show_label=False))
+
+
+def _connect(inputs: _Inputs, outputs: _Outputs, language_input: gr.Dropdown) -> None:
+    """Say what the button does, and what follows the language."""
+    language_input.change(
+        on_language, language_input, outputs.guide, queue=False, api_visibility="private"
+    )
+    inputs.button.click(
         on_triage,
-        [photos_input, signs_input, language_input],
-        [triage_output, json_output],
+        [inputs.photos, inputs.signs, language_input],
+        [outputs.report, outputs.json],
         scroll_to_output=True,  # on a phone the answer is below the button
         api_visibility="private",
         concurrency_id=_QUEUE,
         concurrency_limit=requests_at_once(),
     )
-    api(triage, api_name="triage", concurrency_id=_QUEUE, concurrency_limit=requests_at_once())
-    if is_zero_gpu():
-        # In a thread: the page need not wait, and torch's emulation of CUDA is not active there.
-        threading.Thread(target=_prepare, name="prepare-model", daemon=True).start()
 
 
 def triage(
@@ -132,11 +165,14 @@ def on_triage(
     files = [PhotoFile(Path(path), Path(path).name) for path in paths or []]
     try:
         report = _scan(files, signs, language)
-    except VetScannerError as error:
+    except InvalidPhotoError as error:
         # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
         return error_html(str(error)), None
-    shown = report_html(report.to_json(heatmaps=True), Language(language))
-    return shown, report.to_json()
+    except VetScannerError as error:
+        told = VET_TEXTS.tell("failed", language)
+        return error_html(f"{told}\n{error}"), None
+    message = message_text(report)
+    return report_html(report.to_json(heatmaps=True), report.language, message), report.to_json()
 
 
 def on_language(language: str) -> str:

@@ -2,44 +2,27 @@
 
 import json
 import re
-import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from archive_tools.score_histogram import COVERAGE_SCALE
+from tests.browser_page import (
+    LIMIT_MS,
+    assert_fits_the_screen,
+    choose_files,
+    take_screenshot,
+)
 from tests.sample_files import LION_PHOTO, draw_photo, write_bad_pdf, write_bad_photo, write_pdf
 from tests.served_app import REPOSITORY, ServedApp
 
 pytestmark = pytest.mark.e2e
 
 MAGAZINE = REPOSITORY / "examples/magazine.pdf"
-SCREENSHOTS = REPOSITORY / "build" / "screenshots"
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 VIEWPORTS = {"desktop": (1280, 900), "phone": (390, 844), "small_phone": (360, 740)}
-LIMIT_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium without a window."""
-    chromium = shutil.which("chromium")
-    assert chromium, "chromium is missing; see `make test`"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=VIEWPORTS)
@@ -62,32 +45,6 @@ def page(request: pytest.FixtureRequest, browser: Browser, served_app: ServedApp
     yield page
     context.close()
     assert script_errors == []
-
-
-def take_screenshot(page: Page, name: str) -> None:
-    """Save the whole page as build/screenshots/NAME-WIDTH.png."""
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    assert page.viewport_size
-    path = SCREENSHOTS / f"{name}-{page.viewport_size['width']}.png"
-    page.screenshot(path=path, full_page=True)
-
-
-def assert_fits_the_screen(page: Page) -> None:
-    """Nothing makes the page wider than the screen."""
-    widths = page.evaluate(
-        "[document.documentElement.scrollWidth, window.innerWidth, screen.width]"
-    )
-    assert widths[0] <= widths[1] + 1, widths
-    assert page.viewport_size
-    assert widths[1] <= page.viewport_size["width"] + 1, widths
-
-
-def choose_files(page: Page, elem_id: str, *paths: Path) -> None:
-    """Upload files through the component's own file input and wait until they are listed."""
-    page.locator(f"#{elem_id} input[type=file]").set_input_files([str(path) for path in paths])
-    for path in paths:
-        shown = page.locator(f"#{elem_id}").get_by_text(re.compile(re.escape(path.stem)))
-        expect(shown.first).to_be_visible(timeout=LIMIT_MS)
 
 
 def open_archive_tab(page: Page) -> None:

@@ -5,6 +5,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from vetscanner.heatmap import MAX_SIDE_PX, draw_heatmap
@@ -18,10 +19,19 @@ def open_uri(uri: str) -> Image.Image:
     return Image.open(BytesIO(b64decode(content)))
 
 
+def draw_pair(
+    pixels: NDArray[np.uint8], evidence: NDArray[np.float32]
+) -> tuple[Image.Image, Image.Image]:
+    pictures = draw_heatmap(pixels, evidence)
+    assert pictures
+    return open_uri(pictures[0]), open_uri(pictures[1])
+
+
 def test_the_place_of_the_evidence_is_red_and_the_rest_is_the_photo() -> None:
     evidence = np.full((7, 7), -1.0, np.float32)
     evidence[1, 5] = 3.0  # upper right
-    image = open_uri(draw_heatmap(GREY, evidence) or "")
+    plain, image = draw_pair(GREY, evidence)
+    assert np.abs(np.asarray(plain, dtype=int) - 128).max() <= 6
     assert image.size == (MAX_SIDE_PX, MAX_SIDE_PX // 2)
     pixels = np.asarray(image, dtype=int)
     redness = pixels[..., 0] - pixels[..., 2]
@@ -37,5 +47,5 @@ def test_without_evidence_there_is_no_map(level: float) -> None:
 
 
 def test_a_small_photo_keeps_its_size() -> None:
-    image = open_uri(draw_heatmap(GREY[:50, :40], np.ones((3, 3), np.float32)) or "")
-    assert image.size == (40, 50)
+    photo, image = draw_pair(GREY[:50, :40], np.ones((3, 3), np.float32))
+    assert photo.size == image.size == (40, 50)

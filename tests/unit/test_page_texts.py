@@ -12,6 +12,7 @@ import app
 from localised_numbers import write_number, write_percent
 from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, PageTexts, join_translations
 from tests.served_app import REPOSITORY
+from vetscanner.device_reasons import DEVICE_TEXTS
 from vetscanner.schema import Language
 
 SHOWN_PROPS = ("label", "info", "placeholder", "description", "title")
@@ -23,7 +24,7 @@ MARKER = re.compile(r"__i18n__\{.*?\}")
 
 
 def list_text_folders() -> list[PageTexts]:
-    return list(app.PAGE_TEXTS)
+    return [*app.PAGE_TEXTS, app.GRADIO_TEXTS, DEVICE_TEXTS]
 
 
 @pytest.mark.parametrize("texts", list_text_folders(), ids=lambda texts: texts.prefix)
@@ -78,7 +79,7 @@ def test_no_text_around_the_tabs_is_left_outside() -> None:
 
 def test_every_marker_of_the_page_has_its_text() -> None:
     known = join_translations(*app.PAGE_TEXTS)[DEFAULT_LANGUAGE]
-    markers = re.findall(r'"key\\*": \\*"(\w+)', str(app.demo.get_config_file()["components"]))
+    markers = re.findall(r'"key\\*": \\*"([\w.]+)', str(app.demo.get_config_file()["components"]))
     assert len(markers) > 15
     assert set(markers) <= known.keys()
 

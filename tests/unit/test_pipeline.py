@@ -19,7 +19,7 @@ from vetscanner.phrases import load_phrases
 from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report import ScanReport
 from vetscanner.report_html import report_html
-from vetscanner.report_text import WIDTH, report_text
+from vetscanner.report_text import WIDTH, message_text, report_text
 from vetscanner.schema import Classification, Device, Language, Prediction, SignClass
 from vetscanner.vet_phone import PHONE_VARIABLE, read_vet_phone
 
@@ -128,7 +128,7 @@ def test_the_report_says_why_in_plain_words(photo_file: Callable[..., PhotoFile]
         "Signs like lumpy skin disease cannot be ruled out. "
         "This means: a vet should see the animal today.",
         "What is seen or ticked may be a disease that must be reported on mere suspicion.",
-        "cow.jpg: 70 % no visible sign found; next 20 % signs like lumpy skin disease.",
+        "cow.jpg: 70% no visible sign found; next 20% signs like lumpy skin disease.",
     )
 
 
@@ -210,7 +210,8 @@ def test_heatmaps_come_only_when_asked_for(photo_file: Callable[..., PhotoFile])
     assert first["sign"] == "eye"
     assert second is None  # the eye shows on the other photo only
     html = report_html(report.to_json(heatmaps=True), Language.EN)
-    assert html.count("<img") == 1
+    assert html.count("<img") == 2, "the photo, and beside it the photo with the map"
+    assert first["photo"] != first["image"]
     assert 'alt="a.jpg: the redder a place, the more it speaks for: signs of an eye' in html
     assert "<img" not in report_html(report.to_json(), Language.EN)
 
@@ -369,5 +370,23 @@ def test_text_report_leads_with_the_level_in_every_language(
     for expected in (*report.first_steps, report.call, "cow.jpg: 300 x 200", "bad.jpg: "):
         assert expected in text
     if report.findings:
-        assert "91 %" in text or "100 %" in text
+        assert re.search(r"(91|100)\s?%", text)
     assert "{" not in text
+
+
+@pytest.mark.parametrize("language", Language)
+def test_a_message_to_the_vet_tells_level_findings_and_steps(
+    photo_file: Callable[..., PhotoFile], language: Language
+) -> None:
+    report = scan([photo_file()], {"eye": 0.9}, signs="fever", language=language)
+    text = message_text(report)
+    assert text.startswith(report.headline)
+    assert "90%" in text.replace("\u202f", "")
+    for line in (*report.why, *report.first_steps):
+        assert f"\n- {line}\n" in text
+    assert text.endswith(report.to_json()["disclaimer"])
+
+
+def test_a_message_has_no_heading_without_lines(photo_file: Callable[..., PhotoFile]) -> None:
+    text = message_text(scan([photo_file()], {"no_visible_sign": 1.0}))
+    assert "Seen on the photos" not in text

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -17,6 +18,7 @@ from archive_tools.schema import (
 )
 from vetscanner import report_html as vet
 from vetscanner.guide_html import guide_html
+from vetscanner.phrases import load_phrases
 from vetscanner.schema import Language
 
 HOSTILE = '<img src=x onerror="alert(1)">.pdf'
@@ -111,9 +113,37 @@ def test_the_level_leads_in_words_and_nothing_is_markup() -> None:
     html = vet.report_html(make_scan_report(), Language.EN)
     assert html.index("Call now") < html.index("Stop all movement") < html.index("Your vet")
     assert not {"img", "b", "source"} & elements(html)
-    assert "88 %" in html
+    assert "88%" in html
     assert "must be reported" in html
     assert "can infect people" not in html
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_the_level_stands_alone_with_a_symbol_of_its_own(language: Language) -> None:
+    symbols = set()
+    for level, words in load_phrases(language).levels.items():
+        report = make_scan_report(level=level, headline=f"{words}. More, <i>.")
+        html = vet.report_html(report, language)
+        symbol, shown, more = re.search(  # type: ignore[union-attr]
+            r'<div role="alert">.*?<path d="(.*?)"/>.*?<span>(.*?)</span></div><p>(.*?)</p>', html
+        ).groups()
+        assert (unescape(shown), more) == (words, "More, &lt;i&gt;.")
+        symbols.add(symbol)
+    assert len(symbols) == 5
+
+
+def test_a_message_is_offered_only_where_there_is_one() -> None:
+    assert "<button" not in vet.report_html(make_scan_report(), Language.EN)
+    html = vet.report_html(make_scan_report(), Language.FR, "</textarea><b>\"'")
+    assert "Copier comme texte" in html
+    assert "&lt;/textarea&gt;&lt;b&gt;&quot;&#x27;</textarea>" in html
+    assert "b" not in elements(html)
+
+
+def test_numbers_and_steps_of_the_small_print_follow_the_language() -> None:
+    html = vet.report_html(make_scan_report(), Language.DE)
+    assert "88\u202f%" in html
+    assert "laden 0,10\u202fs, ansehen 0,20\u202fs, entladen 0,00\u202fs" in html
 
 
 def test_headings_follow_the_language() -> None:

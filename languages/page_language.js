@@ -1,0 +1,25 @@
+// Puts the page into a language. Part of an event's script: what it defines lives in that alone.
+async function applyLanguage(language, words) {
+  // Gradio's own settings change the language by the same function. Its file's name holds a hash,
+  // so it is looked for among what the page has loaded.
+  const loaded = [...document.querySelectorAll("link[href]")].map((link) => link.href)
+    .concat(performance.getEntriesByType("resource").map((entry) => entry.name));
+  const core = loaded.find((name) => /\/core-[^/]*\.js$/.test(name));
+  if (core) (await import(core)).changeLocale(language);
+  document.documentElement.lang = language;
+  document.title = words.title;
+  document.querySelectorAll("[data-testid=upload-text]").forEach((hint) => tellUpload(hint, words));
+}
+
+// Gradio writes this once: "Drop File Here - or - Click to Upload".
+function tellUpload(hint, words) {
+  const texts = [];
+  const walker = document.createTreeWalker(hint, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (walker.currentNode.data.trim()) texts.push(walker.currentNode);
+  const or = hint.querySelector(".or");
+  if (!or || texts.length < 3) return;
+  texts[0].data = words.drop_file;
+  texts.at(-1).data = words.click_to_upload;
+  or.textContent = `- ${words.or} -`;
+  hint.closest("button")?.setAttribute("aria-label", words.upload);
+}
