@@ -190,7 +190,7 @@ def test_report_goes_onto_one_page_of_paper_and_into_the_clipboard(
         phrases.disclaimer,
     ):
         assert expected in text
-    for left_out in (VET_TEXTS.tell("triage", "de"), VET_TEXTS.tell("copy", "de"), "Gradio"):
+    for left_out in (VET_TEXTS.tell("signs", "de"), VET_TEXTS.tell("copy", "de"), "Gradio"):
         assert left_out not in text
     expect(page.locator("#triage-button")).to_be_visible()
 
