@@ -24,10 +24,11 @@ def paper_colour(pixels: Pixels) -> tuple[int, int, int]:
     step = max(1, max(pixels.shape[:2]) // _THUMBNAIL_PX)
     # Single pixels, not averages: ten times as fast, and a median does not mind the noise.
     small = _to_rgb(np.ascontiguousarray(pixels[::step, ::step])).reshape(-1, 3)
-    luma = small.mean(axis=1)
+    channels = np.ascontiguousarray(small.T)  # many times as fast as along three
+    luma = channels.sum(axis=0, dtype=np.uint16)
     lightest = float(np.percentile(luma, _LIGHTEST_PERCENTILE))
-    paper = small[luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
-    red, green, blue = np.median(paper, axis=0)
+    paper = channels[:, luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
+    red, green, blue = np.median(paper, axis=1)
     return int(red), int(green), int(blue)
 
 

@@ -10,7 +10,7 @@ from archive_tools.errors import LimitExceededError, PageError
 from archive_tools.file_kinds import clean_name, is_tiff
 from archive_tools.image_file import ImageFile, ImageHeader, Pixels, open_image, stretch
 from archive_tools.image_store import ImageStore
-from archive_tools.page_filter import Look
+from archive_tools.page_filter import GreyMemory, Look
 from archive_tools.reader import PIXEL_BUDGET, REFERENCE_ZOOM
 from archive_tools.tiff_pages import list_tiff_pages
 
@@ -112,12 +112,17 @@ class ImageView:
         self._page = page
         self._zoom = zoom
         self._pixels: Pixels | None = None
+        self._grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield the one look: by definition what the same image in a PDF is estimated at."""
-        grey = page_filter.to_grey(self.show(REFERENCE_ZOOM))
+        grey = self.show_grey(REFERENCE_ZOOM)
         sigma = page_filter.estimate_look(grey, self._page.reference_size).sigma
         yield Look(sigma, sigma - 1e-9, sigma)
+
+    def guess_sigma(self) -> float:
+        """Return what the same image in a PDF is guessed at."""
+        return page_filter.guess_sigma(self.show_grey(REFERENCE_ZOOM), self._page.reference_size)
 
     def show(self, zoom: float) -> Pixels:
         """Return the image, as fine as asked where it has so many pixels."""
@@ -125,6 +130,10 @@ class ImageView:
             self._zoom = max(zoom, self._zoom)
             self._pixels = self._page.decode(self._zoom)
         return self._pixels
+
+    def show_grey(self, zoom: float) -> Pixels:
+        """Return what `show` does in grey."""
+        return self._grey.of(self.show(zoom))
 
     def thumbnail(self) -> Pixels:
         """Return the decoded image."""

@@ -20,6 +20,7 @@ GreyPixels = npt.NDArray[np.uint8]
 # between that of the halved picture and that after a triangle filter.
 _TRIANGLE_SHARE = 0.85
 _LARGER_BY_PX = 2
+_LINE_STEP, _SAMPLED_LINE = 8, 4
 
 # Errors of the looks (estimate less truth) over 242 scans at 72 to 400 dpi and 80 drawn pages, with
 # a reserve of about a third.
@@ -101,6 +102,25 @@ def to_grey(pixels: RgbPixels) -> GreyPixels:
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
 
+class GreyMemory:
+    """The grey of a picture that is asked for more than once."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._pixels: RgbPixels | None = None
+        self._grey: GreyPixels | None = None
+
+    def of(self, pixels: RgbPixels) -> GreyPixels:
+        """Return the luma of a picture, made anew only where it is another than the last one.
+
+        Args:
+            pixels: uint8 RGB (H, W, 3), or grey (H, W) already; not written to in between.
+        """
+        if self._grey is None or pixels is not self._pixels:
+            self._pixels, self._grey = pixels, to_grey(pixels)
+        return self._grey
+
+
 def measure_sigma(grey: GreyPixels) -> float:
     """Return the standard deviation of the grey values, 0 to 127.5.
 
@@ -153,6 +173,32 @@ def estimate_look(grey: GreyPixels, reference_size: tuple[int, int]) -> Look:
     resampled = measure_sigma(resize_triangle(halved, reference_size))
     variance = _TRIANGLE_SHARE * resampled**2 + (1 - _TRIANGLE_SHARE) * own**2
     return _look_within(math.sqrt(variance), _SCAN_ERRORS)
+
+
+def guess_sigma(grey: GreyPixels, reference_size: tuple[int, int]) -> float:
+    """Guess a page's sigma at 144 dpi at a third of the price of an estimate.
+
+    What shrinking takes is measured on every eighth row and on every eighth column. On 724 real
+    scans taken for 160 to 300 dpi this lies between 1.5 below and 0.3 above `estimate_look`.
+
+    Args:
+        grey: The picture, uint8 (H, W).
+        reference_size: Width and height of the page at 144 dpi.
+    """
+    halved = halve(grey, _count_halvings(grey, reference_size))
+    rows = np.ascontiguousarray(halved[_SAMPLED_LINE::_LINE_STEP])
+    columns = np.ascontiguousarray(halved[:, _SAMPLED_LINE::_LINE_STEP])
+    own = measure_sigma(halved)
+    if not (own and rows.size and columns.size):
+        return own
+    left = 1.0
+    for sample, size in (
+        (rows, (reference_size[0], rows.shape[0])),
+        (columns, (columns.shape[1], reference_size[1])),
+    ):
+        if before := measure_sigma(sample):
+            left *= measure_sigma(resize_triangle(sample, size)) / before
+    return own * math.sqrt(_TRIANGLE_SHARE * left**2 + 1 - _TRIANGLE_SHARE)
 
 
 def _count_halvings(grey: GreyPixels, reference_size: tuple[int, int]) -> int:

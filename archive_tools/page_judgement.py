@@ -1,6 +1,5 @@
 """What is thought of a page: kept or dropped, and where its illustrations are."""
 
-import math
 from dataclasses import dataclass, replace
 
 from archive_tools import page_filter
@@ -48,7 +47,8 @@ class PageJudgement:
 
     Attributes:
         decision: Kept or dropped, the score of the rule that decided, and why.
-        sigma: Standard deviation of the grey page at 144 dpi, as closely as the rule needs it.
+        sigma: Standard deviation of the grey page at 144 dpi, as closely as the rule needs it; with
+            `auto` as closely as is cheap.
         findings: Its illustrations, None where they were not looked for.
     """
 
@@ -73,9 +73,8 @@ def judge_view(view: PageView, config: DatasetConfig) -> PageJudgement:
         config: The rule and its thresholds.
     """
     if config.filter is PageFilter.AUTO:
-        sigma = page_filter.look_long_enough(view.iter_looks(), -math.inf).sigma
         findings = find_on(view, config)
-        return PageJudgement(_decide(findings.verdict, config), sigma, findings)
+        return PageJudgement(_decide(findings.verdict, config), view.guess_sigma(), findings)
     decision = page_filter.decide(view.iter_looks(), config.filter, config.min_sigma)
     return PageJudgement(decision, decision.score)
 
@@ -151,8 +150,7 @@ def find_on(view: PageView, config: DatasetConfig) -> Findings:
         view: The page.
         config: How large a region must be, where regions are wanted.
     """
-    pixels = view.show(REFERENCE_ZOOM)
-    grey = page_filter.to_grey(pixels)
+    pixels, grey = view.show(REFERENCE_ZOOM), view.show_grey(REFERENCE_ZOOM)
     by_region = config.content is Content.REGIONS
     verdict = judge_page(grey, config.min_region_area) if by_region else judge_page(grey)
     is_yellowed = pixels.ndim == 3 and is_aged_paper(pixels, paper_colour(pixels))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from archive_tools import page_filter
 from archive_tools.errors import PageError
-from archive_tools.page_filter import Look
+from archive_tools.page_filter import GreyMemory, Look
 from archive_tools.reader import REFERENCE_ZOOM, PdfPage, limit_zoom
 from archive_tools.scan_decoder import ScanDecoder
 from archive_tools.second_renderer import SecondRenderer
@@ -39,8 +39,20 @@ class PageView(Protocol):
         """Yield looks from the coarsest to the finest, which is exact."""
         ...
 
+    def guess_sigma(self) -> float:
+        """Return sigma at 144 dpi as closely as is cheap: to be recorded, not to decide by."""
+        ...
+
     def show(self, zoom: float) -> Pixels:
         """Return the page's picture, uint8 RGB (H, W, 3) or grey (H, W).
+
+        Args:
+            zoom: Pixels per point that are needed; more may come.
+        """
+        ...
+
+    def show_grey(self, zoom: float) -> Pixels:
+        """Return the same in grey, uint8 (H, W).
 
         Args:
             zoom: Pixels per point that are needed; more may come.
@@ -64,10 +76,15 @@ class RenderedView:
         self._page = page
         self._zoom = 0.0
         self._pixels: Pixels | None = None
+        self._grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield the exact look."""
-        yield page_filter.exact_look(page_filter.to_grey(self._render(REFERENCE_ZOOM)))
+        yield page_filter.exact_look(self._grey.of(self._render(REFERENCE_ZOOM)))
+
+    def guess_sigma(self) -> float:
+        """Return the exact one."""
+        return page_filter.measure_sigma(self._grey.of(self._render(REFERENCE_ZOOM)))
 
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 144 dpi or, if that is not enough, at `zoom`.
@@ -75,6 +92,10 @@ class RenderedView:
         A page of pictures alone is rendered no finer than they are: that would enlarge them.
         """
         return self._render(min(max(zoom, REFERENCE_ZOOM), self.finest_zoom))
+
+    def show_grey(self, zoom: float) -> Pixels:
+        """Return what `show` does in grey."""
+        return self._grey.of(self.show(zoom))
 
     @cached_property
     def finest_zoom(self) -> float:
@@ -107,6 +128,7 @@ class ScanView:
         self._decoder = decoder
         self._glances = glances
         self._fallback = RenderedView(page)
+        self._grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield a glance if asked, an estimate from the picture, then the exact look."""
@@ -115,8 +137,15 @@ class ScanView:
             yield glance
         pixels = self._decoder.decode()
         if pixels is not None:
-            yield page_filter.estimate_look(page_filter.to_grey(pixels), self._page.reference_size)
+            yield page_filter.estimate_look(self._grey.of(pixels), self._page.reference_size)
         yield from self._fallback.iter_looks()
+
+    def guess_sigma(self) -> float:
+        """Return a guess from the decoded picture."""
+        pixels = self._decoder.decode()
+        if pixels is None:
+            return self._fallback.guess_sigma()
+        return page_filter.guess_sigma(self._grey.of(pixels), self._page.reference_size)
 
     def glance(self) -> Look | None:
         """Return a coarse look; None where there is none that is cheaper than a fine look."""
@@ -131,6 +160,10 @@ class ScanView:
         """Return the decoded picture, or the rendered page where it cannot be decoded."""
         pixels = self._decoder.decode()
         return self._fallback.show(zoom) if pixels is None else pixels
+
+    def show_grey(self, zoom: float) -> Pixels:
+        """Return what `show` does in grey."""
+        return self._grey.of(self.show(zoom))
 
     def thumbnail(self) -> Pixels:
         """Return the decoded picture."""
@@ -151,14 +184,22 @@ class PdfiumView:
         self._renderer = renderer
         self._fallback = RenderedView(page)
         self._pixels: Pixels | None = None
+        self._grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield an estimate from PDFium's render, then the exact look."""
         pixels = self._render_once()
         if pixels is not None:
             is_bitonal = any(codec in _BITONAL for codec in self._page.picture_codecs)
-            yield page_filter.rendered_look(page_filter.to_grey(pixels), is_bitonal)
+            yield page_filter.rendered_look(self._grey.of(pixels), is_bitonal)
         yield from self._fallback.iter_looks()
+
+    def guess_sigma(self) -> float:
+        """Return that of PDFium's render."""
+        pixels = self._render_once()
+        if pixels is None:
+            return self._fallback.guess_sigma()
+        return page_filter.measure_sigma(self._grey.of(pixels))
 
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 180 dpi or, if that is not enough, at `zoom`."""
@@ -166,6 +207,10 @@ class PdfiumView:
         if pixels is None or zoom > PDFIUM_ZOOM or self._fallback.finest_zoom < PDFIUM_ZOOM:
             return self._fallback.show(zoom)
         return pixels
+
+    def show_grey(self, zoom: float) -> Pixels:
+        """Return what `show` does in grey."""
+        return self._grey.of(self.show(zoom))
 
     def thumbnail(self) -> Pixels:
         """Return a coarse render."""

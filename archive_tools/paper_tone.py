@@ -94,8 +94,22 @@ def _to_luma_chroma(colour: Colour) -> tuple[int, int, int]:
 
 
 def _margin_pixels(pixels: Pixels) -> Pixels:
-    """Return the pixels of a thumbnail's outermost rows and columns, (N, 3)."""
-    small = cv2.resize(pixels, (_SAMPLE_PX, _SAMPLE_PX), interpolation=cv2.INTER_AREA)
+    """Return samples of a page's outermost rows and columns, as many of each side; (N, 3)."""
+    height, width = pixels.shape[:2]
+    down, across = (max(1, round(side * _MARGIN_SHARE)) for side in (height, width))
     depth = round(_SAMPLE_PX * _MARGIN_SHARE)
-    strips = (small[:depth], small[-depth:], small[:, :depth], small[:, -depth:])
-    return np.concatenate([np.asarray(strip, np.uint8).reshape(-1, 3) for strip in strips])
+    flat, upright = (_SAMPLE_PX, depth), (depth, _SAMPLE_PX)
+    strips = (
+        (pixels[:down], flat),
+        (pixels[-down:], flat),
+        (pixels[:, :across], upright),
+        (pixels[:, -across:], upright),
+    )
+    return np.concatenate([_sample(strip, size).reshape(-1, 3) for strip, size in strips])
+
+
+def _sample(strip: Pixels, size: tuple[int, int]) -> Pixels:
+    """Shrink a strip, each pixel the mean of about four taken from its place."""
+    across, down = (max(1, strip.shape[1 - axis] // (2 * size[axis])) for axis in (0, 1))
+    thinned = np.ascontiguousarray(strip[::down, ::across])
+    return np.asarray(cv2.resize(thinned, size, interpolation=cv2.INTER_AREA), np.uint8)

@@ -81,6 +81,11 @@ def transpose(box: PixelBox) -> PixelBox:
     return (box[1], box[0], box[3], box[2])
 
 
+def shift(box: PixelBox, by: tuple[int, int]) -> PixelBox:
+    """The box moved by so many pixels to the right and down."""
+    return (box[0] + by[0], box[1] + by[1], box[2] + by[0], box[3] + by[1])
+
+
 def enlarge(box: PixelBox, scale: float, page_size: tuple[int, int]) -> PixelBox:
     """Bring a box from working pixels back to the page, rounded outwards and kept inside.
 

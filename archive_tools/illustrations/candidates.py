@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from archive_tools.illustrations.boxes import PixelBox
 from archive_tools.illustrations.marks import EDGE_SHARE, Kind, Marks
-from archive_tools.illustrations.pixels import Mask, odd, rectangle
+from archive_tools.illustrations.pixels import Mask, find_parts, look_up, odd, rectangle
 
 # Text in a filled shape: above this share of its area in text lines the shape is a frame.
 FRAMED_TEXT_SHARE = 0.05
 # A row of pixels counts as inked above this share of ink; smears and specks stay below.
 INKED_SHARE = 0.05
+_INK_OF_TEXT_AND_PICTURES = np.zeros(256, np.uint8)
+_INK_OF_TEXT_AND_PICTURES[[Kind.LETTER, Kind.BIG, Kind.OTHER]] = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,17 @@ def find_candidates(marks: Marks) -> list[Candidate]:
         Candidates from top to bottom, in half-size pixels of the marks' page.
     """
     letter = marks.letter_px / 2
-    kinds = marks.kinds[marks.labels]
+    kinds = look_up(marks.kinds, marks.labels)
     area_map = cv2.bitwise_or(_fill_big_marks(marks), find_gapless_ink(kinds, letter))
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_CLOSE, _square(1.3 * letter))
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_OPEN, _square(1.6 * letter))
-    _, parts, stats, _ = cv2.connectedComponentsWithStats(area_map, connectivity=8)
+    parts = find_parts(area_map)
     least_area = 0.003 * area_map.size
     candidates = []
-    for number, (x, y, width, height, _) in enumerate(stats.tolist()):
+    for number, (x, y, width, height, _) in enumerate(parts.stats.tolist()):
         if number and min(width, height) >= 3 * letter and width * height >= least_area:
             window = np.s_[y : y + height, x : x + width]
-            mask = (parts[window] == number).astype(np.uint8)
+            mask = (parts.labels[window] == number).astype(np.uint8)
             box = (x, y, x + width, y + height)
             candidates.append(
                 Candidate(
@@ -87,7 +89,7 @@ def find_gapless_ink(kinds: Mask, letter: float) -> Mask:
     Returns:
         1 on ink without gaps, else 0.
     """
-    ink = np.isin(kinds, (Kind.LETTER, Kind.BIG, Kind.OTHER)).astype(np.uint8) * 255
+    ink = cv2.LUT(kinds, _INK_OF_TEXT_AND_PICTURES)
     rows = cv2.blur(ink, (odd(3 * letter), 1))
     reach = rectangle(1, odd(2.4 * letter))
     inked = (cv2.erode(rows, reach) > 255 * INKED_SHARE).astype(np.uint8)

@@ -8,15 +8,18 @@ from archive_tools.illustrations.boxes import (
     enlarge,
     holds,
     join_boxes,
+    shift,
     transpose,
 )
 from archive_tools.illustrations.candidates import find_candidates
+from archive_tools.illustrations.lighting import find_sheet
 from archive_tools.illustrations.marks import Marks
 from archive_tools.illustrations.paper import WORKING_PIXELS, is_shadow
 from archive_tools.illustrations.pixels import Grey, shrink
 from archive_tools.illustrations.reading import (
     FEWEST_TEXT_LETTERS,
     Reading,
+    may_be_negative,
     read_as,
     read_page,
 )
@@ -39,6 +42,8 @@ LEAST_AREA_SHARE = 0.012
 SMALLEST_SIDE_PX = 48
 # Share of ruled lines above which a page is music or a table; on faint drawings there is half.
 RULED_PAGE_SHARE = 0.025
+# On such a page clefs, braces and cells run together to spots of up to 2 % of it.
+LEAST_SHARE_AMONG_RULES = 0.04
 # Paper-relative grey of the darkest marks above which a page is pale.
 PALE_PAGE = 140
 
@@ -71,19 +76,28 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     if min(grey.shape) < SMALLEST_SIDE_PX:
         return PageVerdict((), 0.0, False, None, (), "too small to tell")
     small, scale = shrink(grey, WORKING_PIXELS)
-    found = _find_on(small, least_area_share)
+    sheet = _find_sheet(small)
+    found = _find_on(small[sheet[1] : sheet[3], sheet[0] : sheet[2]], least_area_share)
     size = (grey.shape[1], grey.shape[0])
-    on_page = [enlarge(box, scale, size) for box in _bring_all_back(found.boxes, found.reading)]
+    boxes = _bring_all_back(found.boxes, found.reading)
+    on_page = [enlarge(shift(box, sheet[:2]), scale, size) for box in boxes]
     page_pixels = found.reading.page.page_pixels / scale**2
     turns = find_quarter_turns(found.reading)
-    traits = notice_traits(found.reading, turns)
+    traits = notice_traits(found.reading, turns, is_framed=area(sheet) < small.size)
     verdict = describe_page(on_page, page_pixels, found.faint, traits)
     verdict = replace(verdict, quarter_turns=turns or 0)
     if found.gutter is None:
         return verdict
-    gutter_x = min(size[0] - 1, max(1, round(found.gutter / scale)))
+    gutter_x = min(size[0] - 1, max(1, round((sheet[0] + found.gutter) / scale)))
     crossed = any(box[0] < gutter_x < box[2] for box in on_page)
     return verdict if crossed else part_at(verdict, gutter_x, size)
+
+
+def _find_sheet(small: Grey) -> PixelBox:
+    """The scan without its frame. The black margins of a negative are none."""
+    if may_be_negative(small):
+        return (0, 0, small.shape[1], small.shape[0])
+    return find_sheet(small)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +154,9 @@ def _find_pictures(reading: Reading) -> list[PixelBox]:
 
 
 def _large_ones(boxes: list[PixelBox], share: float, reading: Reading) -> list[PixelBox]:
-    """Leave out what covers less than a share of the page."""
+    """Leave out what covers less than a share of the page; what is small in a table is of it."""
+    if _is_ruled(reading):
+        share = max(share, LEAST_SHARE_AMONG_RULES)
     return [box for box in boxes if area(box) >= share * reading.page.page_pixels]
 
 
@@ -177,13 +193,17 @@ def _bring_all_back(boxes: list[PixelBox], reading: Reading) -> list[PixelBox]:
     return join_boxes([bring_back(box, reading.back, (width, height)) for box in boxes], 0)
 
 
+def _is_ruled(reading: Reading) -> bool:
+    return float(reading.marks.rule_mask.mean()) >= RULED_PAGE_SHARE
+
+
 def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
     """Whether strokes are worth looking for: hardly any text, no clear picture, faint marks."""
     few_letters = reading.text_letters < FEWEST_TEXT_LETTERS and reading.marks.letters < 900
     covered = sum(area(box) for box in boxes)
     return (
         few_letters
-        and float(reading.marks.rule_mask.mean()) < RULED_PAGE_SHARE
+        and not _is_ruled(reading)
         and covered < 0.05 * reading.page.page_pixels
         and not has_strong_or_ghost_marks(reading.page)
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from cv2.typing import MatLike
 
-from archive_tools.illustrations.pixels import Mask, odd, rectangle
+from archive_tools.illustrations.pixels import Mask, find_parts, look_up, odd, rectangle
 
 Labels = MatLike
 Numbers = npt.NDArray[np.floating]
@@ -22,6 +22,8 @@ RULE_SHARE = 0.08
 # Share of ink in the 31 pixels round a line above which it is part of a picture; the lines of
 # music and of tables stay below.
 CROWDED_SHARE = 0.45
+# Every so many columns are looked at to see which rows may hold such a run.
+RUN_STEP = 8
 # The outermost share of the page counts as its edge.
 EDGE_SHARE = 0.012
 
@@ -90,15 +92,15 @@ def find_marks(ink: Mask, keep_rules: bool = False) -> Marks:
     """
     rules = np.zeros_like(ink) if keep_rules else find_rules(ink)
     ink = cv2.subtract(ink, rules)
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8, ltype=cv2.CV_32S)
-    boxes = stats[1:, :4].astype(np.float32)
-    areas = stats[1:, 4].astype(np.float32)
+    parts = find_parts(ink)
+    boxes = parts.stats[1:, :4].astype(np.float32)
+    areas = parts.stats[1:, 4].astype(np.float32)
     letter_px, letters = _letter_height(boxes, areas)
     kinds = _name_marks(boxes, areas, letter_px, (ink.shape[1], ink.shape[0]))
-    labels = np.ascontiguousarray(labels[::2, ::2])
+    labels = np.ascontiguousarray(parts.labels[::2, ::2])
     rules = np.ascontiguousarray(rules[::2, ::2])
     size = (ink.shape[1], ink.shape[0])
-    turned = _text_runs_vertically(kinds[labels], letter_px)
+    turned = _text_runs_vertically(look_up(kinds, labels), letter_px)
     if turned:
         labels, rules = np.ascontiguousarray(labels.T), np.ascontiguousarray(rules.T)
         boxes, size = boxes[:, [1, 0, 3, 2]], size[::-1]
@@ -117,27 +119,39 @@ def find_rules(ink: Mask) -> Mask:
         1 on ruled lines, else 0; (H, W).
     """
     length = min(255, odd(RULE_SHARE * max(ink.shape)))
-    across = _long_runs(ink, (length, 1))
-    down = _long_runs(ink, (1, length))
-    across = cv2.subtract(across, cv2.morphologyEx(across, cv2.MORPH_OPEN, rectangle(1, 5)))
-    down = cv2.subtract(down, cv2.morphologyEx(down, cv2.MORPH_OPEN, rectangle(5, 1)))
+    across = _rules_across(ink, length)
+    down = cv2.transpose(_rules_across(cv2.transpose(ink), length))
     rules = cv2.bitwise_or(across, down)
     if not cv2.countNonZero(rules):
         return rules
     grown = cv2.bitwise_and(cv2.dilate(rules, rectangle(3, 3)), ink)
     # The lines of an engraving or of a halftone screen lie close to their like.
-    crowded = cv2.blur(ink * 255, (31, 31)) > 255 * CROWDED_SHARE
-    grown[crowded] = 0
-    return grown
+    crowding = cv2.blur(ink * 255, (31, 31))
+    _, sparse = cv2.threshold(crowding, int(255 * CROWDED_SHARE), 1, cv2.THRESH_BINARY_INV)
+    return cv2.bitwise_and(grown, sparse)
 
 
-def _long_runs(ink: Mask, window: tuple[int, int]) -> Mask:
+def _rules_across(ink: Mask, length: int) -> Mask:
+    """Horizontal runs of at least an odd length, not more than four pixels thick."""
+    runs = np.zeros_like(ink)
+    # Such a run holds so many of the sampled columns side by side; few rows do.
+    step = min(RUN_STEP, length)
+    held = _window_sums(np.ascontiguousarray(ink[:, ::step]), length // step)
+    rows = np.flatnonzero((held == length // step).any(axis=1))
+    if not len(rows):
+        return runs
+    runs[rows] = _long_runs(ink[rows], length)
+    return cv2.subtract(runs, cv2.morphologyEx(runs, cv2.MORPH_OPEN, rectangle(1, 5)))
+
+
+def _long_runs(ink: Mask, length: int) -> Mask:
     """Opening with a line of odd length, by running sums: OpenCV's own takes time with length."""
-    starts = _window_sums(ink, window) == max(window)
-    return (_window_sums(starts.astype(np.uint8), window) > 0).astype(np.uint8)
+    starts = (_window_sums(ink, length) == length).astype(np.uint8)
+    return (_window_sums(starts, length) > 0).astype(np.uint8)
 
 
-def _window_sums(ink: Mask, window: tuple[int, int]) -> Mask:
+def _window_sums(ink: Mask, length: int) -> Mask:
+    window = (length, 1)
     return cv2.boxFilter(ink, -1, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
 
 
@@ -177,11 +191,11 @@ def _name_marks(
 
 def _text_runs_vertically(kind_map: Mask, letter_px: float) -> bool:
     """Letters smeared along their lines make stripes; smeared across they even out."""
-    letters = (kind_map == Kind.LETTER).astype(np.float32)
+    letters = (kind_map == Kind.LETTER).astype(np.uint8) * 255
     smear = odd(2 * letter_px)
-    along = float(cv2.blur(letters, (smear, 1)).var())
-    across = float(cv2.blur(letters, (1, smear)).var())
-    return across > 1.15 * along
+    _, along = cv2.meanStdDev(cv2.blur(letters, (smear, 1)))
+    _, across = cv2.meanStdDev(cv2.blur(letters, (1, smear)))
+    return float(across[0, 0]) ** 2 > 1.15 * float(along[0, 0]) ** 2
 
 
 def _find_lines(
@@ -192,19 +206,21 @@ def _find_lines(
     word = (h > 0.35 * letter_px) & (h < 2.6 * letter_px) & (w < 14 * letter_px)
     wanted = np.zeros(len(kinds), np.uint8)
     wanted[1:] = word & (kinds[1:] != Kind.FRAME)
-    joined = cv2.morphologyEx(wanted[labels], cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
-    count, lines, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
+    print_map = look_up(wanted, labels)
+    joined = cv2.morphologyEx(print_map, cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
+    parts = find_parts(joined, connectivity=4)
+    lines, stats = parts.labels, parts.stats
     x = np.minimum((boxes[:, 0] + w / 2) / 2, lines.shape[1] - 1).astype(int)
     y = np.minimum((boxes[:, 1] + h / 2) / 2, lines.shape[0] - 1).astype(int)
     line_of = np.where(kinds[1:] == Kind.LETTER, lines[y, x], 0)
-    letters_in = np.bincount(line_of, minlength=count)
+    letters_in = np.bincount(line_of, minlength=len(stats))
     is_line = (
         (letters_in >= 5)
         & (stats[:, cv2.CC_STAT_HEIGHT] < 1.5 * letter_px)
         & (stats[:, cv2.CC_STAT_WIDTH] > 2 * letter_px)
     )
     is_line[0] = False
-    return np.where(is_line[line_of], line_of, 0), is_line.astype(np.uint8)[lines]
+    return np.where(is_line[line_of], line_of, 0), look_up(is_line.astype(np.uint8), lines)
 
 
 def _name_glyphs(marks: Marks) -> Marks:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from archive_tools.illustrations.lighting import MAP_STEP, estimate_paper, find_frame, find_ground
-from archive_tools.illustrations.pixels import Grey, Mask, rectangle
+from archive_tools.illustrations.lighting import MAP_STEP, estimate_paper, find_frame, map_page
+from archive_tools.illustrations.pixels import Grey, Mask, level_below, rectangle
 
 # Boxes and decisions come from a page of this many pixels (about 72 dpi for A4): letters are
 # still five pixels tall, and a page costs the same whatever its scan resolution.
@@ -27,6 +27,9 @@ class InkPage:
 
     Attributes:
         grey: Working-size page (H, W), dark marks on light paper.
+        relative: Its grey relative to the paper's, contrast stretched, frame left out: what the ink
+            is cut from; (H, W).
+        level: Grey of `relative` from which on nothing is ink.
         ink: 1 where there is ink, else 0; (H, W).
         frame: 1 on the scanner's dark frame, else 0; (H, W). None where there is no frame.
         negative: Whether the page as given was white on black.
@@ -36,6 +39,8 @@ class InkPage:
     """
 
     grey: Grey
+    relative: Grey
+    level: float
     ink: Mask
     frame: Mask | None
     negative: bool
@@ -63,20 +68,22 @@ def separate_ink(grey: Grey, negative: bool = False, pale: bool = False) -> InkP
     if negative:
         grey = cv2.bitwise_not(grey)
     height, width = grey.shape
-    small = (max(8, width // MAP_STEP), max(8, height // MAP_STEP))
-    frame_map = find_frame(cv2.resize(grey, small, interpolation=cv2.INTER_AREA))
-    shade = find_ground(grey, small)
-    paper = cv2.resize(estimate_paper(shade, frame_map), (width, height))
+    page_map, shade = map_page(grey)
+    frame_map = find_frame(page_map)
+    whole = (shade.shape[1] * MAP_STEP, shade.shape[0] * MAP_STEP)
+    paper = cv2.resize(estimate_paper(shade, frame_map), whole)[:height, :width]
     relative = cv2.divide(grey, paper, scale=255)
     frame = None
     if frame_map.any():
         grown = cv2.dilate(frame_map, rectangle(3, 3))
-        frame = cv2.resize(grown, (width, height), interpolation=cv2.INTER_NEAREST)
-        relative[frame > 0] = 255
-    darkest, dark = (float(level) for level in np.percentile(relative[::4, ::4], (0.5, 2)))
+        frame = cv2.resize(grown, whole, interpolation=cv2.INTER_NEAREST)[:height, :width]
+        relative = cv2.max(relative, frame * 255)
+    sample = np.ascontiguousarray(relative[::4, ::4])
+    darkest, dark = level_below(sample, 0.005), level_below(sample, 0.02)
     limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
-    ink = _threshold(_stretch(relative, min(darkest, PALEST_PRINT if pale else limit)))
-    return InkPage(grey, ink, frame, negative, darkest, shade)
+    relative = _stretch(relative, min(darkest, PALEST_PRINT if pale else limit))
+    level = _find_level(relative)
+    return InkPage(grey, relative, level, cut_ink(relative, level), frame, negative, darkest, shade)
 
 
 def _stretch(relative: Grey, darkest: float) -> Grey:
@@ -92,11 +99,23 @@ def _stretch(relative: Grey, darkest: float) -> Grey:
     return cv2.LUT(relative, levels)
 
 
-def _threshold(relative: Grey) -> Mask:
+def _find_level(relative: Grey) -> float:
     otsu, _ = cv2.threshold(
         np.ascontiguousarray(relative[::2, ::2]), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU
     )
-    level = min(max(otsu, THRESHOLD_RANGE[0]), THRESHOLD_RANGE[1])
+    return min(max(otsu, THRESHOLD_RANGE[0]), THRESHOLD_RANGE[1])
+
+
+def cut_ink(relative: Grey, level: float) -> Mask:
+    """Say where there is ink.
+
+    Args:
+        relative: Grey relative to the paper's; (H, W).
+        level: Grey from which on nothing is ink.
+
+    Returns:
+        1 where there is ink, else 0.
+    """
     _, ink = cv2.threshold(relative, level - 1, 1, cv2.THRESH_BINARY_INV)
     return ink
 
@@ -113,7 +132,7 @@ def is_shadow(page: InkPage, box: tuple[int, int, int, int]) -> bool:
     if width * height > 0.15 * page.grey.size:
         return False
     shade = page.shade[y0 // MAP_STEP : -(-y1 // MAP_STEP), x0 // MAP_STEP : -(-x1 // MAP_STEP)]
-    level = float(np.median(shade)) / max(1.0, float(np.percentile(page.shade, 85)))
+    level = level_below(shade, 0.5) / max(1.0, level_below(page.shade, 0.85))
     if not 0.3 < level < 0.75:
         return False
     ground = cv2.resize(cv2.GaussianBlur(shade, (0, 0), 1), (width, height))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from archive_tools.illustrations.marks import Marks, find_marks
 from archive_tools.illustrations.paper import InkPage, separate_ink
-from archive_tools.illustrations.pixels import Grey
+from archive_tools.illustrations.pixels import Grey, level_below
 from archive_tools.illustrations.skew import estimate_skew, level_page
 
 # A page with fewer letters in text lines than this is no text page.
@@ -39,11 +39,23 @@ class Reading:
         return int(self.marks.in_line.sum())
 
 
+def may_be_negative(small: Grey) -> bool:
+    """Whether most of a page is dark, and nearer to its darkest than to its lightest parts.
+
+    Args:
+        small: Working-size page (H, W).
+    """
+    sample = np.ascontiguousarray(small[::8, ::8])
+    middle = level_below(sample, 0.5)
+    between = (level_below(sample, 0.005) + level_below(sample, 0.995)) / 2
+    return middle < min(DARK_PAGE, between)
+
+
 def read_page(small: Grey) -> Reading:
     """Read a working-size page; whether it is a negative is found out here."""
     reading = read_as(small, negative=False)
     few = FEWEST_TEXT_LETTERS
-    if reading.text_letters >= few or np.median(small[::2, ::2]) >= DARK_PAGE:
+    if reading.text_letters >= few or not may_be_negative(small):
         return reading
     # A dark page without text lines may be a negative. Text settles it; so do dark margins, while
     # a dark photograph or a black plate stands on light ones.

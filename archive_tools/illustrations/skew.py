@@ -8,7 +8,7 @@ import numpy.typing as npt
 from cv2.typing import MatLike
 
 from archive_tools.illustrations.boxes import PixelBox
-from archive_tools.illustrations.paper import InkPage
+from archive_tools.illustrations.paper import InkPage, cut_ink
 from archive_tools.illustrations.pixels import Mask
 
 MOST_DEGREES = 7.0
@@ -22,6 +22,8 @@ CLEAR_ROWS = 4.0
 # seven pixels apart and must not fall together, and coarse along them.
 ROW_STEP = 2
 COLUMN_STEP = 16
+# Places of that map with ink; a few specks make rows at any angle.
+FEWEST_CELLS = 40
 
 
 def estimate_skew(ink: Mask) -> float:
@@ -43,8 +45,9 @@ def estimate_skew(ink: Mask) -> float:
 
 def _density(ink: Mask) -> MatLike:
     height, width = ink.shape
-    size = (max(4, width // COLUMN_STEP), max(8, height // ROW_STEP))
-    return cv2.resize(np.ascontiguousarray(ink) * 255, size, interpolation=cv2.INTER_AREA)
+    columns, rows = width // COLUMN_STEP, height // ROW_STEP
+    whole = ink[: rows * ROW_STEP, : columns * COLUMN_STEP] * 255
+    return cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA)
 
 
 def _best_angle(density: MatLike) -> tuple[float, float, float]:
@@ -54,7 +57,7 @@ def _best_angle(density: MatLike) -> tuple[float, float, float]:
         The angle in degrees; how much more they differ than on the level; and than at most angles.
     """
     y, x = np.nonzero(density)
-    if not len(y):
+    if len(y) < FEWEST_CELLS:
         return 0.0, 0.0, 0.0
     weights = density[y, x].astype(np.float32)
     along = x * (COLUMN_STEP / ROW_STEP)
@@ -66,19 +69,21 @@ def _best_angle(density: MatLike) -> tuple[float, float, float]:
 
     coarse = np.arange(-MOST_DEGREES, MOST_DEGREES + 0.1, 1.0)
     contrasts = [contrast(angle) for angle in coarse]
+    best, level = max(contrasts), contrasts[len(coarse) // 2]
+    usual = float(np.median(contrasts))
+    if best == level and best >= CLEAR_ROWS * usual:
+        return 0.0, 1.0, best / usual
     peak = float(coarse[int(np.argmax(contrasts))])
     for step in (0.5, 0.25, 0.125):  # a ruled line of a tenth of the page must keep its row
-        peak = max((peak - step, peak, peak + step), key=contrast)
-    fine = peak
-    best = contrast(fine)
-    return fine, best / contrast(0.0), best / float(np.median(contrasts))
+        best, peak = max((best, peak), *((contrast(a), a) for a in (peak - step, peak + step)))
+    return peak, best / level, best / usual
 
 
 def level_page(page: InkPage, degrees: float) -> tuple[InkPage, npt.NDArray[np.float64]]:
     """Turn a page level about its centre.
 
-    Its ink is turned rather than found anew: what was frame and paper stays so, and what comes
-    in at the corners is paper.
+    Its light is not found anew: what was frame and paper stays so, and what comes in at the
+    corners is paper. The ink is cut after turning, or thin lines would fall to dashes.
 
     Args:
         page: The page.
@@ -88,12 +93,13 @@ def level_page(page: InkPage, degrees: float) -> tuple[InkPage, npt.NDArray[np.f
         The page, of the same size, and the 2 x 3 matrix that brings its points back.
     """
     there = _turn(page.grey, degrees)
-    ink = _warp(page.ink * 255, there, cv2.BORDER_CONSTANT)
+    relative = _warp(page.relative, there, cv2.BORDER_CONSTANT, value=255)
     frame = None if page.frame is None else _warp(page.frame, there, cv2.BORDER_CONSTANT)
     levelled = replace(
         page,
         grey=_warp(page.grey, there, cv2.BORDER_REPLICATE),
-        ink=(ink > 110).astype(np.uint8),
+        relative=relative,
+        ink=cut_ink(relative, page.level),
         frame=frame,
         shade=_warp(page.shade, _turn(page.shade, degrees), cv2.BORDER_REPLICATE),
     )
@@ -105,9 +111,10 @@ def _turn(image: MatLike, degrees: float) -> MatLike:
     return cv2.getRotationMatrix2D((width / 2, height / 2), -degrees, 1.0)
 
 
-def _warp(image: MatLike, there: MatLike, border: int) -> MatLike:
+def _warp(image: MatLike, there: MatLike, border: int, value: float = 0) -> MatLike:
     height, width = image.shape
-    return cv2.warpAffine(image, there, (width, height), borderMode=border)
+    size = (width, height)
+    return cv2.warpAffine(image, there, size, borderMode=border, borderValue=(value,))
 
 
 def bring_back(

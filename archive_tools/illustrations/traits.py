@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from archive_tools.illustrations.marks import Marks
 from archive_tools.illustrations.paper import InkPage
+from archive_tools.illustrations.pixels import level_below
 from archive_tools.illustrations.reading import FEWEST_TEXT_LETTERS, Reading
 
 # Grey of the bare paper below which a scan is dark: of 632 real pages none is darker than 148.
@@ -22,12 +23,15 @@ SIDEWAYS_ERRORS = 2.0
 UPSIDE_DOWN_ERRORS = 4.0
 
 
-def notice_traits(reading: Reading, quarter_turns: int | None) -> tuple[str, ...]:
+def notice_traits(
+    reading: Reading, quarter_turns: int | None, is_framed: bool = False
+) -> tuple[str, ...]:
     """Say what is noticed of a scan, the most telling first.
 
     Args:
         reading: The page, read.
         quarter_turns: What `find_quarter_turns` says of it.
+        is_framed: Whether a scanner's frame was cut off before.
 
     Returns:
         Short phrases; what follows ` by ` is a measure.
@@ -39,7 +43,7 @@ def notice_traits(reading: Reading, quarter_turns: int | None) -> tuple[str, ...
         f"turned {90 * (quarter_turns or 0)} degrees": bool(quarter_turns),
         "sideways": reading.marks.turned and has_text and quarter_turns is None,
         f"skewed by {reading.skew_deg:.1f} degrees": bool(reading.skew_deg),
-        "scanner frame": page.frame is not None,
+        "scanner frame": is_framed or page.frame is not None,
         "dark": _is_dark(page),
         "low contrast": has_text and page.darkest >= PALE_MARKS,
         "noisy": _grain(page) > NOISY_GRAIN,
@@ -89,11 +93,11 @@ def _distance_in_line(
 
 
 def _is_dark(page: InkPage) -> bool:
-    return float(np.percentile(page.shade, 85)) < DARK_PAPER
+    return level_below(page.shade, 0.85) < DARK_PAPER
 
 
 def _grain(page: InkPage) -> float:
     """Standard deviation of the grain, from how pixels differ from their neighbours' mean."""
-    rows = page.grey[::4].astype(np.int16)
+    rows = page.grey[::8].astype(np.int16)
     bend = np.abs(2 * rows[:, 1:-1] - rows[:, 2:] - rows[:, :-2])
-    return 1.4826 * float(np.median(bend)) / 6**0.5
+    return 1.4826 * level_below(np.minimum(bend, 255).astype(np.uint8), 0.5) / 6**0.5

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from archive_tools.illustrations import find_illustrations, judge_page
 from archive_tools.illustrations.boxes import are_near
 from archive_tools.illustrations.candidates import find_gapless_ink
-from archive_tools.illustrations.lighting import find_frame
+from archive_tools.illustrations.lighting import find_frame, find_sheet
 from archive_tools.illustrations.marks import Kind, find_marks, find_rules
 from archive_tools.illustrations.paper import separate_ink
 from archive_tools.illustrations.pixels import shrink
+from archive_tools.illustrations.reading import may_be_negative, read_page
 from archive_tools.illustrations.skew import estimate_skew
 from archive_tools.metrics import overlap
 
@@ -364,8 +365,9 @@ def test_nothing_is_said_of_how_a_page_without_text_lies():
 )
 @pytest.mark.parametrize("make", [text_page, mixed_page])
 def test_bad_light_and_grain_are_noticed(make, trait, distort):
-    assert trait in judge_page(distort(make())).traits
-    assert judge_page(make()).traits == ()
+    page = cv2.resize(make(), None, fx=1.5, fy=1.5)  # the drawn type is thin
+    assert trait in judge_page(distort(page)).traits
+    assert judge_page(page).traits == ()
 
 
 def test_single_pages_and_columns_have_no_gutter():
@@ -386,3 +388,71 @@ def test_staves_are_no_faint_drawing(grey):
     verdict = judge_page(page)
     assert not verdict.faint
     assert verdict.illustrations == ()
+
+
+@pytest.mark.parametrize("edge", [30, 90])
+def test_a_frame_does_not_move_a_picture(edge):
+    page = mixed_page()
+    framed = cv2.copyMakeBorder(page, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=12)
+    verdict = judge_page(framed)
+    assert verdict.traits == ("scanner frame",)
+    (found,) = verdict.illustrations
+    assert overlap(found.box, tuple(side + edge for side in PICTURE)) > 0.85
+    assert verdict.score == pytest.approx(judge_page(page).score, rel=0.1)
+
+
+def test_the_black_margins_of_a_negative_are_no_frame():
+    verdict = judge_page(255 - with_white_margin(mixed_page()))
+    assert verdict.traits == ("negative",)
+    assert len(verdict.illustrations) == 1
+
+
+def with_white_margin(page):
+    return cv2.copyMakeBorder(page, 60, 60, 60, 60, cv2.BORDER_CONSTANT, value=235)
+
+
+def test_the_whole_scan_is_the_sheet_where_dark_edges_are_no_frame():
+    page = mixed_page()
+    page[:20, : WIDTH // 2] = 10
+    assert find_sheet(page) == (0, 0, WIDTH, HEIGHT)
+    page[:20] = 10
+    assert find_sheet(page) == (0, 24, WIDTH, HEIGHT)
+
+
+def test_a_page_lit_from_one_side_is_no_negative():
+    light = np.linspace(0.5, 1, WIDTH)[None, :]
+    page = (mixed_page() * light).astype(np.uint8)
+    assert np.median(page) < 170
+    assert not may_be_negative(page)
+    assert may_be_negative(255 - page)
+    assert not may_be_negative((mixed_page() * 0.45).astype(np.uint8))
+
+
+def staves():
+    page = np.full((HEIGHT, WIDTH), 240, np.uint8)
+    random = np.random.default_rng(2)
+    for top in range(120, 1000, 110):
+        for line in range(5):
+            page[top + 10 * line : top + 10 * line + 2, 80:720] = 20
+        for x in random.integers(100, 700, 24).tolist():
+            cv2.ellipse(page, (x, top + int(random.integers(0, 40))), (6, 4), 20, 0, 360, 20, -1)
+            page[top - 10 : top + 25, x + 5 : x + 7] = 20
+    return page
+
+
+@pytest.mark.parametrize("degrees", [-3, 2, 5])
+def test_thin_lines_stay_whole_when_a_page_is_levelled(degrees):
+    there = cv2.getRotationMatrix2D((WIDTH / 2, HEIGHT / 2), degrees, 1)
+    page = cv2.warpAffine(staves(), there, (WIDTH, HEIGHT), borderMode=cv2.BORDER_REPLICATE)
+    reading = read_page(page)
+    assert reading.skew_deg == pytest.approx(degrees, abs=0.3)
+    level = read_page(staves())
+    assert reading.marks.rule_mask.sum() > 0.8 * level.marks.rule_mask.sum()
+    assert judge_page(page).illustrations == ()
+
+
+def test_a_shadow_along_a_whole_side_is_no_picture():
+    page = text_page()
+    dark = np.linspace(0.15, 0.9, 120)[None, :] * np.ones((HEIGHT, 1))
+    page[:, :120] = (page[:, :120] * dark).astype(np.uint8)
+    assert judge_page(page).illustrations == ()

@@ -7,6 +7,8 @@ from hypothesis.extra import numpy as numpy_strategies
 from archive_tools import page_filter
 from archive_tools.config import PageFilter
 from archive_tools.page_filter import Look
+from tests import pdf_writer
+from tests.pdf_fixtures import draw_page
 
 
 @given(numpy_strategies.arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40))))
@@ -96,3 +98,17 @@ def test_an_estimate_lies_within_its_own_bounds(grey, shrink):
     size = (max(1, round(grey.shape[1] * shrink)), max(1, round(grey.shape[0] * shrink)))
     look = page_filter.estimate_look(grey, size)
     assert look.least < look.sigma < look.most
+
+
+@pytest.mark.parametrize("dpi", [150, 200, 300])
+def test_a_guess_lies_near_the_estimate(dpi):
+    grey = pdf_writer.to_grey(draw_page(1240, 1754))
+    size = (round(1240 * 144 / dpi), round(1754 * 144 / dpi))
+    guess = page_filter.guess_sigma(grey, size)
+    assert guess == pytest.approx(page_filter.estimate_look(grey, size).sigma, abs=1)
+    assert guess < page_filter.measure_sigma(grey)
+
+
+@given(grey=numpy_strategies.arrays(np.uint8, st.tuples(st.integers(1, 20), st.integers(1, 20))))
+def test_a_guess_is_a_standard_deviation_of_whatever_page(grey):
+    assert 0 <= page_filter.guess_sigma(grey, (9, 11)) <= 127.5
