@@ -5,6 +5,7 @@ many directions, makes strokes stand out; to count, a stroke must be darker than
 both of its sides, so that shadows and sheet edges do not.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -99,28 +100,60 @@ def _faint_ink(page: InkPage) -> tuple[Mask, float]:
     return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One way that a stroke may run.
+
+    Attributes:
+        places: Row and column, from the top left, of each pixel of a line in a square of LINE_PX.
+        dx: Step to its side, to the right.
+        dy: Step to its side, down.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    dx: int
+    dy: int
+
+
 @cache
-def _line_bank() -> tuple[tuple[Floats, int, int], ...]:
-    """A line kernel for each direction, with the step in x and y to its side."""
+def _directions() -> tuple[Direction, ...]:
     bank = []
     middle = LINE_PX // 2
     for angle in np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
-        kernel = np.zeros((LINE_PX, LINE_PX), np.float32)
+        square = np.zeros((LINE_PX, LINE_PX), np.uint8)
         dx, dy = round(np.cos(angle) * middle), round(np.sin(angle) * middle)
-        start, end = (middle - dx, middle - dy), (middle + dx, middle + dy)
-        cv2.line(kernel, start, end, 1.0, 1)
-        kernel /= kernel.sum()
-        bank.append((kernel, round(-np.sin(angle) * SIDE_PX), round(np.cos(angle) * SIDE_PX)))
+        cv2.line(square, (middle - dx, middle - dy), (middle + dx, middle + dy), 1, 1)
+        places = tuple((row, column) for row, column in np.argwhere(square).tolist())
+        across, down = round(-np.sin(angle) * SIDE_PX), round(np.cos(angle) * SIDE_PX)
+        bank.append(Direction(places, across, down))
     return tuple(bank)
+
+
+def line_means(image: Floats) -> Iterator[tuple[Direction, Floats]]:
+    """Yield for each direction the mean of the line through each pixel.
+
+    Args:
+        image: Pixels, float32 (H, W).
+    """
+    height, width = image.shape
+    edge = LINE_PX // 2
+    wide = cv2.copyMakeBorder(image, edge, edge, edge, edge, cv2.BORDER_REFLECT_101)
+    for direction in _directions():
+        # Sums of shifted pages: a filter would multiply by the zeros beside the line as well.
+        total = np.zeros_like(image)
+        for row, column in direction.places:
+            total += wide[row : row + height, column : column + width]
+        total /= len(direction.places)
+        yield direction, total
 
 
 def _stroke_mask(grey: MatLike) -> Mask:
     paper = grey.astype(np.float32)
-    relative = paper / np.maximum(cv2.blur(paper, (31, 31)), 20)
+    relative = np.asarray(paper / np.maximum(cv2.blur(paper, (31, 31)), 20), np.float32)
     best = np.full(grey.shape, -1, np.float32)
     grain = []
-    for kernel, dx, dy in _line_bank():
-        line = cv2.filter2D(relative, -1, kernel)
+    for direction, line in line_means(relative):
+        dx, dy = direction.dx, direction.dy
         one_side = np.roll(line, (dy, dx), (0, 1)) - line
         other_side = np.roll(line, (-dy, -dx), (0, 1)) - line
         np.maximum(best, np.minimum(one_side, other_side), out=best)

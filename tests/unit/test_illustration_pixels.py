@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from archive_tools.illustrations.marks import find_rules
 from archive_tools.illustrations.pixels import find_parts, level_below, look_up
+from archive_tools.illustrations.strokes import LINE_PX, line_means
 
 
 def draw_mask(height, width, seed, share):
@@ -72,3 +73,15 @@ def test_rules_are_long_thin_runs_and_what_touches_them(seed):
     expected = cv2.dilate(straight_runs(ink, 25), np.ones((3, 3), np.uint8)) & ink
     crowded = cv2.blur(ink * 255, (31, 31)) > 255 * 0.45
     assert (find_rules(ink) == expected * ~crowded).all()
+
+
+def test_the_means_along_lines_are_those_of_a_filter():
+    image = np.random.default_rng(0).random((60, 80), np.float32)
+    seen = 0
+    for direction, mean in line_means(image):
+        kernel = np.zeros((LINE_PX, LINE_PX), np.float32)
+        rows, columns = zip(*direction.places, strict=True)
+        kernel[rows, columns] = 1 / len(rows)
+        assert np.allclose(mean, cv2.filter2D(image, -1, kernel), atol=1e-5)
+        seen += 1
+    assert seen == 8
