@@ -33,7 +33,6 @@ def list_reasons() -> list[str]:
         gpu._GPU_REASON,
         gpu._NO_GPU_REASON,
         cli.choose_device("cpu")[1],
-        cli.choose_device("auto")[1],
         "This machine has a GPU.",
         *(f"No GPU for this request: {cause}." for cause in causes),
     ]
