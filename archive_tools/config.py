@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from archive_tools.errors import InvalidOptionError
 from archive_tools.schema import HashTask, ProbeTask, Task
@@ -241,10 +241,12 @@ class WorkerLimits:
         page_time_s: Seconds for one page.
         page_memory_mb: Megabytes (2**20 bytes) that a worker may take above what it holds
             when it has just started.
+        niceness: How far the workers stand back behind other processes, 0 (not at all) to 19.
     """
 
     page_time_s: float = 60.0
     page_memory_mb: int = 1024
+    niceness: int = 0
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -260,12 +262,19 @@ class WorkerLimits:
             raise InvalidOptionError(
                 f"The page memory limit is {self.page_memory_mb} MB. Choose 32 or more."
             )
+        if not 0 <= self.niceness <= 19:
+            raise InvalidOptionError(f"The niceness is {self.niceness}. Choose 0 to 19.")
 
     def time_s(self, task: Task) -> float:
         """Return the seconds that a task may take; reading a large file may take longer."""
         if isinstance(task, ProbeTask | HashTask):
             return self.page_time_s + task.size_bytes / SLOWEST_READ_BYTES_PER_S
         return self.page_time_s
+
+
+ON_THE_PAGE: Final = WorkerLimits(niceness=10)
+"""For runs that share a machine with people who wait for a triage: they keep all cores busy, and
+stand back as soon as somebody asks."""
 
 
 @dataclass(frozen=True, slots=True)

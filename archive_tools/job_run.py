@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from archive_tools.config import RunOptions
+from archive_tools.config import ON_THE_PAGE, RunOptions
 from archive_tools.errors import InvalidOptionError
 from archive_tools.job_folder import KEPT_S, Job
 from archive_tools.pipeline import build_dataset
@@ -182,7 +182,7 @@ def _run(job: Job, password: str | None, scores: Path | None) -> Generator[JobNe
             "This run was started with a password, and passwords are not stored. Give it again to "
             "finish the run."
         )
-    run = RunOptions(resume=True, keep_partial=True, scores=scores)
+    run = RunOptions(resume=True, limits=ON_THE_PAGE, keep_partial=True, scores=scores)
     steps = build_dataset(job.list_files(), job.result_path, job.read_config(password), run)
     with closing(steps):
         for step in steps:

@@ -8,7 +8,13 @@ from typing import Any
 
 import gradio as gr
 
-from archive_tools.config import DEFAULT_MIN_SCORE, DatasetConfig, PageFilter, RunOptions
+from archive_tools.config import (
+    DEFAULT_MIN_SCORE,
+    ON_THE_PAGE,
+    DatasetConfig,
+    PageFilter,
+    RunOptions,
+)
 from archive_tools.errors import ArchiveToolsError, SourceError
 from archive_tools.job_folder import KEPT_S, link_input, open_job_folder
 from archive_tools.preview import SCORES_NAME, TABLE_NAME, PreviewReport
@@ -168,7 +174,7 @@ def _iter_preview(
         raise SourceError("No file was given. Add at least one PDF or image, then try again.")
     with open_job_folder(TABLE_NAME) as folder:
         linked = [link_input(file, folder, number) for number, file in enumerate(files)]
-        for step in run_preview(linked, folder, config, RunOptions()):
+        for step in run_preview(linked, folder, config, RunOptions(limits=ON_THE_PAGE)):
             if isinstance(step, PreviewReport) and step.run.pages.seen == step.run.pages.failed:
                 remove_preview(str(folder))
                 raise SourceError(nothing_usable(step.run))

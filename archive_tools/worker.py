@@ -103,6 +103,7 @@ def serve(connection: Connection) -> None:
     """
     config: DatasetConfig = connection.recv()
     limits: WorkerLimits = connection.recv()
+    os.nice(limits.niceness)
     runner = TaskRunner(config, limits)
     _limit_memory(limits.page_memory_mb)
     connection.send(WorkerReady())

@@ -69,6 +69,9 @@ BENCHMARKS = {
     "requests": Benchmark(
         ("benchmarks.bench_requests",), ("--sequential", "20", "--concurrent", "16")
     ),
+    "load": Benchmark(
+        ("benchmarks.bench_load",), ("--seconds", "10", "--visitors", "8", "--upload-mb", "64")
+    ),
     "startup": Benchmark(("benchmarks.bench_startup",), ("--runs", "1")),
 }
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from gradio_client import Client, handle_file
 
+from tests.mixed_load import MixedLoad, Plan
 from tests.raw_visitor import RawVisitor
 from tests.request_bursts import (
     KEPT_LIMIT_MB,
@@ -36,6 +36,8 @@ SEQUENTIAL, AT_ONCE = 30, 20
 MORE_THREADS = {1: 8, AT_ONCE: 45}
 MORE_FILES = 8
 PAGES = 100
+# Ten seconds of what `benchmarks/bench_load.py` does for a minute with 30 visitors.
+MIXED = Plan(duration_s=10.0, triage_visitors=8, every_s=5.0, archive_visitors=2)
 # Gradio keeps 0.1 MB for each session, and app.py lets it keep 128: so many are kept when memory
 # is first measured. At Gradio's own capacity the others would leave 30 MB behind.
 FIRST_SESSIONS, MORE_SESSIONS = 130, 300
@@ -133,19 +135,19 @@ def test_visitors_who_have_left_leave_nothing_behind(own_app: ServedApp) -> None
     assert after.resident_mb < before.resident_mb + SESSIONS_LIMIT_MB
 
 
-@pytest.mark.usefixtures("warm")
-def test_an_archive_run_blocks_no_triage(
-    own_app: ServedApp, photo: Path, long_pdf: Path, tmp_path: Path
+def test_both_tools_at_once_lose_nobody(
+    own_app: ServedApp, warm: Holdings, photo: Path, tmp_path: Path
 ) -> None:
-    client = Client(own_app.url, verbose=False, download_files=str(tmp_path))
-    run = client.submit(files=[handle_file(str(long_pdf))], api_name="/build_dataset")
-    assert wait_until(lambda: bool(run.outputs())), run.status()
-    report = client.predict([handle_file(str(photo))], api_name="/triage")
-    assert report["device"] == "cpu"
-    assert not run.done(), "the triage waited for the archive run"
-    run.cancel()
+    pdf = write_pdf(tmp_path / "magazine.pdf", ["engraving", "text"] * 10)
+    outcome = MixedLoad(own_app, MIXED, photo, pdf).run()
+    assert outcome.failed == []
+    assert len(outcome.latencies_s) >= MIXED.triage_visitors
+    assert outcome.jobs >= MIXED.archive_visitors
+    assert outcome.beside_a_job > 0, "the triages waited for the archive runs"
     assert wait_until(lambda: own_app.list_children() == []), own_app.list_children()
     remove_jobs(own_app)
+    after = settle(own_app, lambda now: now.resident_mb < warm.resident_mb + KEPT_LIMIT_MB)
+    assert after.resident_mb < warm.resident_mb + KEPT_LIMIT_MB
 
 
 @pytest.mark.usefixtures("warm")

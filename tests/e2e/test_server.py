@@ -1,11 +1,8 @@
 """The served page as a server: health, headers, log, uploads on the disk."""
 
 import json
-import os
 import re
-import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -16,11 +13,10 @@ from tests.raw_visitor import RawVisitor
 from tests.request_bursts import PeakMemory, measure_own_mb
 from tests.sample_files import draw_photo
 from tests.served_app import ServedApp
-from tests.waiting import wait_until
+from tests.uploading import break_off, upload_large
 
 pytestmark = pytest.mark.e2e
 
-PIECE = os.urandom(2**20)
 UPLOAD_MB = 64
 # A part of the upload is in the pipes of the server; a copy of it in memory would be 64.
 GROWTH_LIMIT_MB = 16.0
@@ -83,66 +79,17 @@ def test_requests_are_logged_by_number_without_names(served_app: ServedApp, tmp_
     assert "no such sign" not in added
 
 
-def iter_pieces(served: ServedApp, disk_mb: list[float]) -> Iterator[bytes]:
-    """Send one large file in a form, and look at the disk on the way."""
-    yield (
-        b"--edge\r\nContent-Disposition: form-data; name=files; filename=large.pdf\r\n"
-        b"Content-Type: application/pdf\r\n\r\n"
-    )
-    for _ in range(UPLOAD_MB):
-        yield PIECE
-        disk_mb.append(measure_disk_mb(served.gradio_folder))
-    yield b"\r\n--edge--\r\n"
-
-
-def measure_disk_mb(folder: Path) -> float:
-    """Return what the files of a folder take on the disk, each once however many names it has."""
-    sizes = {}
-    for path in folder.rglob("*"):
-        try:
-            status = path.lstat()
-        except FileNotFoundError:
-            continue  # it has just been renamed
-        sizes[status.st_ino] = status.st_blocks * 512
-    return sum(sizes.values()) / 2**20
-
-
 def test_large_upload_takes_one_copy_on_the_disk_and_no_memory(served_app: ServedApp) -> None:
-    before_mb, disk_mb = measure_disk_mb(served_app.gradio_folder), []
     own_mb = measure_own_mb(served_app)
     with PeakMemory(served_app) as memory:
-        answer = httpx.post(
-            served_app.url + "/gradio_api/upload",
-            content=iter_pieces(served_app, disk_mb),
-            headers={"Content-Type": "multipart/form-data; boundary=edge"},
-            timeout=240,
-        )
-    (stored,) = answer.raise_for_status().json()
-    disk_mb.append(measure_disk_mb(served_app.gradio_folder))
-    assert Path(stored).stat().st_size == UPLOAD_MB * 2**20
-    Path(stored).unlink()
-    assert max(disk_mb) - before_mb < UPLOAD_MB + 1
+        disk_mb = upload_large(served_app, UPLOAD_MB)
+    assert UPLOAD_MB <= disk_mb < UPLOAD_MB + 1
     assert memory.peak_mb < own_mb + GROWTH_LIMIT_MB
 
 
 def test_upload_that_breaks_off_leaves_nothing_after_the_next_round(served_app: ServedApp) -> None:
-    folder = served_app.gradio_folder
-    before = {path.name for path in folder.glob("tmp*")}
-
-    def find_staged() -> list[Path]:
-        added = [path for path in folder.glob("tmp*") if path.name not in before]
-        return [path for path in added if path.stat().st_size]
-
-    host, port = served_app.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(
-            b"POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\nContent-Length: 99999999\r\n"
-            b"Content-Type: multipart/form-data; boundary=edge\r\n\r\n"
-            b"--edge\r\nContent-Disposition: form-data; name=files; filename=a.pdf\r\n\r\n" + PIECE
-        )
-        assert wait_until(lambda: bool(find_staged()))
-    (staged,) = find_staged()
-    sweep(folder, time.time())
+    staged = break_off(served_app)
+    sweep(served_app.gradio_folder, time.time())
     assert staged.exists(), "it might have gone on"
-    sweep(folder, time.time() + STALLED_S + 1)
+    sweep(served_app.gradio_folder, time.time() + STALLED_S + 1)
     assert not staged.exists()

@@ -150,6 +150,13 @@ def test_processes_and_serial_give_the_same_in_the_same_order(scans: Path) -> No
     assert {result.outcome for result in parallel} == {PageOutcome.KEPT}
 
 
+def test_workers_stand_back_where_they_are_asked_to(scans: Path) -> None:
+    own = os.nice(0)
+    with ProcessExecutor(KEEP_ALL, WorkerLimits(niceness=7), 1) as executor:
+        list(map_pages(executor, [PageTask(scans, 0)]))
+        assert [worker.nice() for worker in list_workers()] == [min(own + 7, 19)]
+
+
 def test_tasks_are_taken_only_a_few_ahead(scans: Path) -> None:
     taken = 0
 
