@@ -3,8 +3,6 @@
 `python app.py` serves it. `demo` is built at import, which is where ZeroGPU looks for it.
 """
 
-import importlib.util
-
 import spaces  # noqa: F401 - before anything that may import torch: on ZeroGPU it patches it
 
 # isort: split
@@ -13,6 +11,7 @@ import gradio as gr
 from archive_tools.job_folder import remove_old_jobs
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
+from mcp_tools import serve_tools
 from page_language import FRAME_TEXTS, GRADIO_TEXTS, build_language_input, connect_language
 from page_style import PAGE_CSS, THEME
 from page_texts import DEFAULT_LANGUAGE, join_translations
@@ -66,7 +65,7 @@ if __name__ == "__main__":
         state_session_capacity=limits.MAX_SESSIONS,
         # Unexpected exceptions keep their text to the log; what a visitor may see is a gr.Error.
         show_error=False,
-        mcp_server=importlib.util.find_spec("mcp") is not None,
+        mcp_server=serve_tools(),
         footer_links=["api", "gradio", "settings"],
         app_kwargs=app_settings(demo, guard_settings(demo), remove_old_jobs),
     )

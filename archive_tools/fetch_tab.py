@@ -8,7 +8,7 @@ import gradio as gr
 from archive_tools.captions import check_caption
 from archive_tools.config import DatasetConfig
 from archive_tools.errors import ArchiveToolsError, SourceError
-from archive_tools.job_folder import Job, create_job, find_job
+from archive_tools.job_folder import Job, create_job, find_job, served_file
 from archive_tools.job_run import JobNews, JobState, finish_early, follow_job, look_at_job
 from archive_tools.schema import NamedFile
 
@@ -67,7 +67,7 @@ def answer(news: JobNews) -> tuple[gr.FileData, dict[str, Any]]:
     if news.state is not JobState.DONE or news.report is None:
         # Annotated as with a ZIP: Gradio types the endpoint by it, null or not.
         return None, news.to_json()  # type: ignore[return-value]
-    return gr.FileData(path=str(news.report.out)), news.to_json()
+    return served_file(str(news.report.out)), news.to_json()
 
 
 def _iter_news(job: Job, password: str, wait: bool, so_far: bool) -> Iterator[JobNews]:

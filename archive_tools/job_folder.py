@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradio import FileData
 from gradio.utils import get_upload_folder
+from gradio_client.utils import encode_file_path
 
 from archive_tools.config import DatasetConfig
 from archive_tools.disk_errors import explained_disk_errors
@@ -205,6 +207,19 @@ def link_input(file: NamedFile, folder: Path, number: int) -> NamedFile:
     except OSError:
         shutil.copyfile(file.path, link)
     return NamedFile(link, file.name)
+
+
+def served_file(path: str | Path) -> FileData:
+    """Return a finished file as an answer of the API names it.
+
+    Args:
+        path: A file below Gradio's upload folder.
+
+    Returns:
+        Its path, and its address here; Gradio puts the server's own before it.
+    """
+    address = f"/gradio_api/file={encode_file_path(str(path))}"
+    return FileData(path=str(path), url=address, orig_name=Path(path).name)
 
 
 def remove_old_jobs() -> None:

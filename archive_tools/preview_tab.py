@@ -16,14 +16,23 @@ from archive_tools.config import (
     RunOptions,
 )
 from archive_tools.errors import ArchiveToolsError, SourceError
-from archive_tools.job_folder import KEPT_S, link_input, open_job_folder
+from archive_tools.job_folder import KEPT_S, link_input, open_job_folder, served_file
 from archive_tools.preview import SCORES_NAME, TABLE_NAME, PreviewReport
 from archive_tools.preview import preview_dataset as run_preview
 from archive_tools.preview_html import MOVE_THRESHOLD_JS, preview_html
 from archive_tools.preview_json import preview_json
 from archive_tools.report_html import error_html, nothing_usable, progress_html
 from archive_tools.schema import NamedFile, Progress
-from archive_tools.tab_options import ThresholdInputs, build_thresholds, make_config, page_config
+from archive_tools.tab_options import (
+    ContentName,
+    FilterName,
+    FitName,
+    SpreadsName,
+    ThresholdInputs,
+    build_thresholds,
+    make_config,
+    page_config,
+)
 from uploads import NotUploadedError, take_uploads
 
 _INTRO = """### Look before you build
@@ -109,14 +118,14 @@ def on_preview(
 
 def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     files: list[gr.FileData],
-    filter: str = "auto",
+    filter: FilterName = "auto",
     min_sigma: float = 45,
-    content: str = "pages",
-    fit: str = "square",
+    content: ContentName = "pages",
+    fit: FitName = "square",
     password: str = "",
     finishing: bool = True,
     min_score: float = DEFAULT_MIN_SCORE,
-    spreads: str = "split",
+    spreads: SpreadsName = "split",
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Score scanned pages and decide which are kept, without building a dataset.
 
@@ -124,15 +133,14 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     the same options /build_dataset keeps the same pages, less copies and too small regions.
 
     Args:
-        files: As for /build_dataset.
-        filter: What the score is: "auto" (the share of the page that pictures cover), "sigma"
-            (the spread of the grey values) or "none" (every page is kept, sigma is told).
-        min_sigma: "sigma" keeps pages above this, 0 to 128.
-        content: "pages" or "regions"; with the latter a page without any illustration is dropped.
+        files: As for /build_dataset: uploaded here first, or as base64 data: addresses.
+        filter: The score: "auto" the share that pictures cover, "sigma" the spread of the greys.
+        min_sigma: For "sigma": pages above it are kept, 0 to 127.5.
+        content: As for /build_dataset; with "regions" a page without any illustration is dropped.
         fit: As for /build_dataset: a page is looked at as finely as its image needs it.
         password: Password for encrypted files.
         finishing: As for /build_dataset: "sigma" then drops nearly blank pages.
-        min_score: "auto" keeps pages that reach this, 0 to 1.
+        min_score: For "auto": pages that reach it are kept, 0 to 1.
         spreads: As for /build_dataset: "auto" scores each page of a two-page scan, or the scan.
 
     Returns:
@@ -151,7 +159,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
             else:
                 # Only the page builds from them.
                 (folder / SCORES_NAME).unlink()
-                yield gr.FileData(path=str(folder / TABLE_NAME)), preview_json(step)
+                yield served_file(folder / TABLE_NAME), preview_json(step)
     except (ArchiveToolsError, NotUploadedError) as error:
         raise gr.Error(str(error), print_exception=False) from error
 

@@ -25,7 +25,15 @@ from archive_tools.preview_tab import (
 )
 from archive_tools.report_html import error_html, progress_html, report_html
 from archive_tools.schema import NamedFile
-from archive_tools.tab_options import build_options, make_config, page_config
+from archive_tools.tab_options import (
+    ContentName,
+    FilterName,
+    FitName,
+    SpreadsName,
+    build_options,
+    make_config,
+    page_config,
+)
 from uploads import NotUploadedError, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
@@ -119,38 +127,35 @@ def _connect(
 
 def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     files: list[gr.FileData],
-    filter: str = "auto",
+    filter: FilterName = "auto",
     min_sigma: float = 45,
-    content: str = "pages",
-    fit: str = "square",
+    content: ContentName = "pages",
+    fit: FitName = "square",
     trigger: str = "",
     password: str = "",
     finishing: bool = True,
     dedupe: bool = True,
     min_score: float = DEFAULT_MIN_SCORE,
-    spreads: str = "split",
+    spreads: SpreadsName = "split",
 ) -> Iterator[tuple[gr.FileData, dict[str, Any]]]:
     """Build an image dataset for LoRA training from scanned pages.
 
-    Yields (None, progress) while it works and at last (the ZIP file, the report). Files that
+    Yields (None, progress) while it works and at last (the ZIP file, the report). Takes PDF, TIFF,
+    CBZ, EPUB, XPS, JPEG, PNG, WebP and JPEG 2000 files, and ZIP files of any of these. Files that
     cannot be used are named in the report; the others are processed all the same. Both have a
     job_id from the first moment on: /fetch_result gives the result after a lost connection.
 
     Args:
-        files: PDF, TIFF, CBZ, EPUB or XPS files, images (JPEG, PNG, WebP, TIFF, JPEG 2000), or ZIP
-            files of any of these.
-        filter: Which pages are kept: "auto" (those with illustrations), "sigma" (grey values
-            spread widely) or "none" (every page).
-        min_sigma: Least standard deviation of the grey page at 144 dpi, 0 to 128.
-        content: What each image shows: "pages" (each kept page) or "regions" (each illustration
-            on it, cut out).
-        fit: How a page becomes 1024x1024: "square" (padded), "crop" or "stretch"; or "bucket",
-            the SDXL size of the nearest shape.
+        files: At most 1,000 files: uploaded here first, or as base64 data: addresses.
+        filter: Pages kept: "auto" those with pictures, "sigma" those of contrast, "none" all.
+        min_sigma: For "sigma": least standard deviation of the grey page at 144 dpi, 0 to 127.5.
+        content: What an image shows: "pages" each kept page, "regions" each illustration on it.
+        fit: To 1024x1024: "square" pads, "crop" cuts, "stretch" distorts; "bucket": an SDXL size.
         trigger: Trigger word put first in every caption.
         password: Password for encrypted files.
         finishing: Whether scanner borders, slant and yellowed paper are corrected.
         dedupe: Whether near-duplicates are left out.
-        min_score: Least share of a page, 0 to 1, that its pictures cover when "auto" keeps it.
+        min_score: For "auto": least share of a page that its pictures cover, 0 to 1.
         spreads: Of a scan that shows two pages "auto" makes two ("split") or one ("keep").
 
     Returns:

@@ -1,7 +1,7 @@
 """The options of the archive tab, and how they and those of the API become a `DatasetConfig`."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import gradio as gr
 
@@ -36,6 +36,18 @@ _SPREADS_CHOICES = [
     ("Split: parted at the gutter, each page judged by itself", Spreads.SPLIT.value),
     ("Keep: one picture", Spreads.KEEP.value),
 ]
+FilterName = Literal["auto", "sigma", "none"]
+"""Values of `PageFilter`, as types of the API show them."""
+
+ContentName = Literal["pages", "regions"]
+"""Values of `Content`."""
+
+FitName = Literal["square", "crop", "bucket", "stretch"]
+"""Values of `Fit`."""
+
+SpreadsName = Literal["split", "keep"]
+"""Values of `Spreads`."""
+
 _DEFAULTS = DatasetConfig()
 _Choice = TypeVar("_Choice", PageFilter, Content, Fit, Spreads)
 
@@ -205,8 +217,8 @@ def make_config(  # noqa: PLR0913 - what the endpoints have
         spreads=_choice(Spreads, spreads, "spreads"),
         trigger=str(trigger or ""),  # an empty text box sends null
         password=str(password) if password else None,
-        finishing=Finishing() if finishing else NO_FINISHING,
-        dedupe=bool(dedupe),
+        finishing=Finishing() if _switch(finishing, "finishing") else NO_FINISHING,
+        dedupe=_switch(dedupe, "dedupe"),
     )
 
 
@@ -215,6 +227,12 @@ def _number(value: object, option: str) -> float:
         return float(str(value))
     except ValueError as error:
         raise InvalidOptionError(f"{option} is {value!r}. Give a number.") from error
+
+
+def _switch(value: object, option: str) -> bool:
+    if not isinstance(value, bool):  # the text "false" would be true
+        raise InvalidOptionError(f"{option} is {value!r}. Give true or false.")
+    return value
 
 
 def _choice(kind: type[_Choice], text: str, option: str) -> _Choice:

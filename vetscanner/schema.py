@@ -5,6 +5,7 @@ Arrays are uint8 RGB (H, W, 3); sizes are (width, height).
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,13 @@ class TickedSign(StrEnum):
     MOUTH_SORES = "mouth_sores"
 
 
+SignWord = Literal[
+    "down", "hard_breathing", "left_flank_swollen", "heavy_bleeding", "sudden_death",
+    "several_animals", "not_eating", "fever", "drooling", "lame", "abortion", "mouth_sores",
+]  # fmt: skip
+"""Values of `TickedSign`, as the API lists them."""
+
+
 class Urgency(IntEnum):
     """How urgent it is, ordered: a larger number is more urgent."""
 
@@ -55,6 +63,10 @@ class Language(StrEnum):
     DE = "de"
     FR = "fr"
     RU = "ru"
+
+
+LanguageCode = Literal["en", "de", "fr", "ru"]
+"""Values of `Language`, as the API lists them."""
 
 
 class Device(StrEnum):

@@ -19,7 +19,7 @@ from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.pipeline import PhotoFile, ScanReport, scan_photos
 from vetscanner.report_html import error_html, report_html
 from vetscanner.report_text import message_text
-from vetscanner.schema import Language, TickedSign
+from vetscanner.schema import Language, LanguageCode, SignWord, TickedSign
 from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS
 from vetscanner.vet_phone import read_vet_phone
 
@@ -135,20 +135,20 @@ def _connect(inputs: _Inputs, outputs: _Outputs, language_input: gr.Dropdown) ->
 
 def triage(
     photos: list[gr.FileData],
-    signs: list[str] = [],  # noqa: B006 - never changed; Gradio shows it as the default
-    language: str = "en",
+    signs: list[SignWord] = [],  # noqa: B006 - never changed; Gradio shows it as the default
+    language: LanguageCode = "en",
 ) -> dict[str, Any]:
     """Triage a cow from photos: visible signs, how urgent, whom to call, what to do now.
 
+    Takes JPEG, HEIC, PNG, WebP, TIFF and AVIF photos. Signs alone are enough, without a photo.
+
     Args:
-        photos: One or several photos of the same animal (JPEG, HEIC, PNG, WebP, TIFF, AVIF).
-        signs: What is seen beside the photos, any of: down, hard_breathing, left_flank_swollen,
-            heavy_bleeding, sudden_death, several_animals, not_eating, fever, drooling, lame,
-            abortion, mouth_sores.
-        language: Language of the report: en, de, fr or ru.
+        photos: At most 12 of one animal: uploaded here first, or as base64 data: addresses.
+        signs: What is seen beside the photos. Each sets a least level, whatever the photos show.
+        language: Language of the report.
 
     Returns:
-        The report: level (emergency, same_day, within_days, monitor, retake_photo), headline,
+        The report: level (emergency, same_day, within_days, monitor or retake_photo), headline,
         findings, first_steps, call, why, and what it rests on. Never a diagnosis.
     """
     try:

@@ -1,0 +1,84 @@
+"""The JavaScript of README.md in a real Chromium, on a page of another origin than the server."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from tests.commands import count_pages
+from tests.integration.test_readme import DEFAULT_ADDRESS, EXAMPLES
+from tests.sample_files import draw_photo
+from tests.scan_report import check_report
+from tests.served_app import REPOSITORY, ServedApp
+
+pytestmark = pytest.mark.e2e
+
+MAGAZINE = REPOSITORY / "examples/magazine.pdf"
+# Two names of one machine are two origins, so the browser asks the server whether this is allowed.
+OTHER_ORIGIN = "http://localhost"
+EXAMPLE = EXAMPLES["javascript"][1]
+HELPERS = EXAMPLE[: EXAMPLE.index("const [report]")]
+
+
+@pytest.fixture(scope="module")
+def page(served_app: ServedApp) -> Iterator[Page]:
+    """An empty page at the server's other name."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.set_default_timeout(120_000)
+        port = served_app.url.rpartition(":")[2]
+        page.goto(f"{OTHER_ORIGIN}:{port}/robots.txt")
+        yield page
+        browser.close()
+
+
+def run(page: Page, served: ServedApp, code: str, *files: Path) -> Any:
+    """Run code that knows two files as `photo` and `pdf`, and return what it returns."""
+    script = f"""async (files) => {{
+      const [photo, pdf] = files.map((bytes) => new Blob([new Uint8Array(bytes)]));
+      {DEFAULT_ADDRESS.sub(served.url, code)}
+    }}"""
+    return page.evaluate(script, [list(path.read_bytes()) for path in files])
+
+
+def test_the_example_triages_and_builds(page: Page, served_app: ServedApp, tmp_path: Path) -> None:
+    printed: list[str] = []
+    page.on("console", lambda message: printed.append(message.text))
+    code = f"{EXAMPLE}\nreturn {{ report, zip, built }};"
+    answer = run(page, served_app, code, draw_photo(tmp_path / "cow.jpg"), MAGAZINE)
+    check_report(answer["report"])
+    assert answer["report"]["photos"][0]["name"] == "cow.jpg"
+    assert answer["report"]["signs_used"] == ["fever"]
+    assert count_pages(answer["built"])[0] == 9
+    assert answer["zip"]["url"].startswith(served_app.url)
+    assert httpx.get(answer["zip"]["url"], timeout=60).content.startswith(b"PK")
+    assert len(printed) > 2, "progress was told on the way"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "arguments", "said"),
+    [
+        ("triage", {"photos": [], "signs": ["hiccups"]}, "choose from"),
+        (
+            "triage",
+            {"photos": [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]},
+            "uploaded",
+        ),
+        ("triage", {"photoz": []}, "There is no argument photoz"),
+        ("tirage", {}, "There is no endpoint /tirage"),
+    ],
+)
+def test_a_refusal_is_an_exception_with_its_words(
+    page: Page, served_app: ServedApp, endpoint: str, arguments: dict[str, Any], said: str
+) -> None:
+    asking = f"await call({json.dumps(endpoint)}, {json.dumps(arguments)})"
+    code = f"{HELPERS} try {{ {asking} }} catch (error) {{ return error.message; }}"
+    assert said in run(page, served_app, code)
