@@ -1,5 +1,6 @@
 """The JavaScript of README.md in a real Chromium, on a page of another origin than the server."""
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -42,11 +43,16 @@ def page(served_app: ServedApp) -> Iterator[Page]:
 
 def run(page: Page, served: ServedApp, code: str, *files: Path) -> Any:
     """Run code that knows two files as `photo` and `pdf`, and return what it returns."""
-    script = f"""async (files) => {{
-      const [photo, pdf] = files.map((bytes) => new Blob([new Uint8Array(bytes)]));
+    script = f"""async (addresses) => {{
+      const given = addresses.map(async (address) => (await fetch(address)).blob());
+      const [photo, pdf] = await Promise.all(given);
       {DEFAULT_ADDRESS.sub(served.url, code)}
     }}"""
-    return page.evaluate(script, [list(path.read_bytes()) for path in files])
+    return page.evaluate(script, [as_data(path) for path in files])
+
+
+def as_data(path: Path) -> str:
+    return f"data:;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def test_the_example_triages_and_builds(page: Page, served_app: ServedApp, tmp_path: Path) -> None:
