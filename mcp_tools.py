@@ -14,7 +14,7 @@ import gradio.mcp
 from gradio_client.utils import encode_file_path, is_file_obj_with_meta
 
 if TYPE_CHECKING:
-    from mcp.types import TextContent
+    from mcp.types import ImageContent, TextContent
 
 SWITCH_VARIABLE = "GRADIO_MCP_SERVER"
 """Gradio's own variable: `false` leaves the tools out although their package is installed."""
@@ -23,7 +23,9 @@ SWITCH_VARIABLE = "GRADIO_MCP_SERVER"
 class JsonToolServer(gradio.mcp.GradioMCPServer):
     """Gradio's MCP server with answers that a program can read."""
 
-    def postprocess_output_data(self, data: Any, root_url: str) -> "list[TextContent]":
+    def postprocess_output_data(
+        self, data: Any, root_url: str
+    ) -> "list[TextContent | ImageContent]":
         """Return an answer as texts: JSON, and the address of each file.
 
         Args:

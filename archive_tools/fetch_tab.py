@@ -42,14 +42,14 @@ def fetch_result(
     Yields (None, where it stands) while the run goes on and at last (the ZIP file, the report). A
     run that was stopped is finished from the pages that were done. Each answer has a state:
     "waiting" and "running" while there is more to come, at last "done", "failed" (no file could be
-    used) or "expired", with a message that says what to do.
+    used) or "expired", with a message that says what to do; "stopped" where nobody is at work on it
+    and the call does not wait.
 
     Args:
         job_id: What /build_dataset yielded and the page showed.
         password: The password that the run was started with, if any: it is not stored.
-        wait: Whether to finish the run and wait for it; otherwise the first answer is the last, and
-            a run that nobody is at work on has the state "stopped".
-        so_far: Whether to give up the pages that are not done, and take the dataset of the others.
+        wait: Whether to finish the run and wait for it; otherwise the first answer is the last.
+        so_far: Whether to give up pages that are not done, and take the dataset of the others.
 
     Returns:
         The ZIP or null, and where the job stands or the report of the run.

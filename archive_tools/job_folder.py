@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gradio import FileData
 from gradio.utils import get_upload_folder
@@ -216,10 +216,12 @@ def served_file(path: str | Path) -> FileData:
         path: A file below Gradio's upload folder.
 
     Returns:
-        Its path, and its address here; Gradio puts the server's own before it.
+        Its path, its name, and its address here.
     """
     address = f"/gradio_api/file={encode_file_path(str(path))}"
-    return FileData(path=str(path), url=address, orig_name=Path(path).name)
+    file = FileData(path=str(path), url=address, orig_name=Path(path).name)
+    # As plain values: only there does Gradio put the server's own address before it.
+    return cast(FileData, file.model_dump())
 
 
 def remove_old_jobs() -> None:
