@@ -33,7 +33,7 @@ from archive_tools.tab_options import (
     make_config,
     page_config,
 )
-from uploads import NotUploadedError, take_uploads
+from uploads import NotUploadedError, shown_name, take_uploads
 
 _INTRO = """### Look before you build
 **Preview** shows which pages are kept, without making the dataset. Then move the threshold: pages
@@ -104,7 +104,7 @@ def on_preview(
 ) -> Iterator[tuple[str, str, str | None]]:
     """Preview for the page; yields (progress HTML, preview HTML, job folder)."""
     remove_preview(earlier)
-    named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
+    named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
     yield '<p role="status">Starting ...</p>', "", None
     try:
         for folder, step in _iter_preview(named, page_config(*values)):

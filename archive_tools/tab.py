@@ -34,7 +34,7 @@ from archive_tools.tab_options import (
     make_config,
     page_config,
 )
-from uploads import NotUploadedError, take_uploads
+from uploads import NotUploadedError, shown_name, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
 _AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit": 1}
@@ -188,7 +188,7 @@ def on_build(
         previewed: Job folder of the preview that was made, if any.
         values: Those that `page_config` takes.
     """
-    named = [NamedFile(Path(path), Path(path).name) for path in paths or []]
+    named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
     yield '<p role="status">Starting ...</p>', None, ""
     try:
         config = page_config(*values)

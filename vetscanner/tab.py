@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from uploads import NotUploadedError, take_uploads
+from uploads import NotUploadedError, shown_name, take_uploads
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
@@ -162,7 +162,7 @@ def on_triage(
     paths: list[str] | None, signs: list[str], language: str
 ) -> tuple[str, dict[str, Any] | None]:
     """Run a triage for the page; returns (report HTML, report JSON)."""
-    files = [PhotoFile(Path(path), Path(path).name) for path in paths or []]
+    files = [PhotoFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
     try:
         report = _scan(files, signs, language)
     except InvalidPhotoError as error:
