@@ -3,7 +3,9 @@
 import base64
 import json
 import shutil
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +21,36 @@ from tests.served_app import REPOSITORY, ServedApp
 pytestmark = pytest.mark.e2e
 
 MAGAZINE = REPOSITORY / "examples/magazine.pdf"
-# Another site, as far as the browser is concerned: it asks the server whether this is allowed.
-OTHER_SITE = "http://localhost:9/"
 EXAMPLE = EXAMPLES["javascript"][1]
 HELPERS = EXAMPLE[: EXAMPLE.index("const [report]")]
+
+
+class BlankPage(BaseHTTPRequestHandler):
+    """Another site: the browser asks ours whether its scripts may call us."""
+
+    def do_GET(self) -> None:  # noqa: N802 - the name is that of the base
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """An empty page of another site."""
+    site = ThreadingHTTPServer(("127.0.0.1", 0), BlankPage)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page()
         page.set_default_timeout(120_000)
-        page.route(OTHER_SITE, lambda route: route.fulfill(body="<p>", content_type="text/html"))
-        page.goto(OTHER_SITE)
+        page.goto(f"http://127.0.0.1:{site.server_port}/")
         yield page
         browser.close()
+    site.shutdown()
 
 
 def run(page: Page, served: ServedApp, code: str, *files: Path) -> Any:
