@@ -28,7 +28,7 @@ HELPERS = EXAMPLE[: EXAMPLE.index("const [report]")]
 class BlankPage(BaseHTTPRequestHandler):
     """Another site: the browser asks ours whether its scripts may call us."""
 
-    def do_GET(self) -> None:  # noqa: N802 - the name is that of the base
+    def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
 
