@@ -11,6 +11,7 @@ import gradio as gr
 from archive_tools.job_folder import remove_old_jobs
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
+from archive_tools.tab_texts import TAB_TEXTS
 from mcp_tools import serve_tools
 from page_language import FRAME_TEXTS, GRADIO_TEXTS, build_language_input, connect_language
 from page_style import PAGE_CSS, THEME
@@ -25,7 +26,7 @@ from vetscanner.report_html import REPORT_CSS, REPORT_JS
 from vetscanner.tab import build_vet_tab
 from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS
 
-PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, SERVER_TEXTS)
+PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, TAB_TEXTS, SERVER_TEXTS)
 """All texts that stand as markers on the page; the browser puts those of its language there."""
 
 
@@ -41,7 +42,7 @@ def build_demo() -> gr.Blocks:
         with gr.Tab(FRAME_TEXTS.marker("vet_tab"), id="vet") as vet_tab:
             build_vet_tab(language_input)
         with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive") as archive_tab:
-            build_archive_tab()
+            build_archive_tab(demo, language_input)
         build_foot(demo, language_input)
         connect_language(demo, language_input, [vet_tab, archive_tab])
     # Closed: a request that skips the queue would skip its limits as well.

@@ -8,40 +8,64 @@ from collections.abc import Sequence
 from html import escape
 
 from archive_tools.score_histogram import ScoreHistogram, ScoreScale
+from archive_tools.tab_texts import TAB_TEXTS, tell_pages
+from localised_numbers import write_number
+from page_texts import DEFAULT_LANGUAGE
 
 # A bar so many times as high as the next one is cut off, so that the others can be seen.
 _CUT_OFF_BEYOND = 2.5
 _HEIGHT = 100
 
 
-def histogram_html(histogram: ScoreHistogram, shown_threshold: float, title: str) -> str:
+def histogram_html(
+    histogram: ScoreHistogram, shown_threshold: float, language: str = DEFAULT_LANGUAGE
+) -> str:
     """Return the histogram, its axis and the same as a table.
 
     Args:
         histogram: The scores.
         shown_threshold: Where the line lies, in shown units.
-        title: What is counted.
+        language: Language of the page.
     """
     scale, bars = histogram.scale, histogram.bars
     place = f"{100 * scale.place(shown_threshold):.3f}%"
     top = _top(bars)
+    title = TAB_TEXTS.tell("title_coverage" if scale.unit else "title_sigma", language)
+    rects = _bars_svg(scale, bars, top, language)
     return (
         f'<figure class="score-histogram" style="--threshold: {place}">'
         f"<figcaption>{escape(title)}</figcaption>"
-        f'<div class="plot" role="img" aria-label="{escape(_describe(histogram))}">'
-        f'<div class="bars dropped-bars">{_bars_svg(scale, bars, top)}</div>'
-        f'<div class="bars kept-bars">{_bars_svg(scale, bars, top)}</div>'
-        f'<span class="top-label">{_pages(top)}</span>{_cut_off_label(bars, top)}'
+        f'<div class="plot" role="img" aria-label="{escape(_describe(histogram, language))}">'
+        f'<div class="bars dropped-bars">{rects}</div><div class="bars kept-bars">{rects}</div>'
+        f'<span class="top-label">{tell_pages(top, language)}</span>'
+        f"{_cut_off_label(bars, top, language)}"
         '<div class="threshold-line"></div></div>'
-        f'<div class="ticks" aria-hidden="true">{_ticks(scale)}</div>'
-        f'<p class="legend" aria-hidden="true"><span class="key dropped-key"></span>dropped '
-        f'<span class="key kept-key"></span>kept</p>{_table(histogram)}</figure>'
+        f'<div class="ticks" aria-hidden="true">{_ticks(scale, language)}</div>'
+        f"{_legend(language)}{_table(histogram, language)}</figure>"
     )
 
 
-def format_shown(scale: ScoreScale, shown: float) -> str:
-    """Return a figure as people read it, with its unit."""
-    return f"{shown:g}{scale.unit}"
+def format_shown(scale: ScoreScale, shown: float, language: str = DEFAULT_LANGUAGE) -> str:
+    """Return a figure as people read it, with its unit.
+
+    Args:
+        scale: Whose figure it is.
+        shown: In shown units.
+        language: Language of the page.
+    """
+    return f"{_figure(shown, language)}{scale.unit}"
+
+
+def _figure(shown: float, language: str) -> str:
+    return write_number(shown, language, 0 if shown == int(shown) else 1)
+
+
+def _legend(language: str) -> str:
+    dropped, kept = (TAB_TEXTS.tell(f"legend_{side}", language) for side in ("dropped", "kept"))
+    return (
+        f'<p class="legend" aria-hidden="true"><span class="key dropped-key"></span>{dropped} '
+        f'<span class="key kept-key"></span>{kept}</p>'
+    )
 
 
 def _top(bars: Sequence[int]) -> int:
@@ -52,9 +76,11 @@ def _top(bars: Sequence[int]) -> int:
     return max(1, highest)
 
 
-def _bars_svg(scale: ScoreScale, bars: Sequence[int], top: int) -> str:
+def _bars_svg(scale: ScoreScale, bars: Sequence[int], top: int, language: str) -> str:
     rects = "".join(
-        _bar(number, min(_HEIGHT, _HEIGHT * count / top), _bar_label(scale, number, count))
+        _bar(
+            number, min(_HEIGHT, _HEIGHT * count / top), _bar_label(scale, number, count, language)
+        )
         for number, count in enumerate(bars)
         if count
     )
@@ -73,56 +99,59 @@ def _bar(number: int, height: float, label: str) -> str:
     )
 
 
-def _bar_label(scale: ScoreScale, number: int, count: int) -> str:
-    return f"{_bar_range(scale, number)}: {_pages(count)}"
+def _bar_label(scale: ScoreScale, number: int, count: int, language: str) -> str:
+    return f"{_bar_range(scale, number, language)}: {tell_pages(count, language)}"
 
 
-def _bar_range(scale: ScoreScale, number: int) -> str:
-    low, high = scale.edges[number], scale.edges[number + 1]
+def _bar_range(scale: ScoreScale, number: int, language: str) -> str:
+    low = _figure(scale.edges[number], language)
+    high = format_shown(scale, scale.edges[number + 1], language)
     if scale.is_reaching_enough and number == 0:
-        return f"less than {format_shown(scale, high)}"
-    return f"{low:g} to {format_shown(scale, high)}"
+        return TAB_TEXTS.tell("range_first", language, high=high)
+    return TAB_TEXTS.tell("range", language, low=low, high=high)
 
 
-def _pages(count: int) -> str:
-    return "1 page" if count == 1 else f"{count} pages"
-
-
-def _cut_off_label(bars: Sequence[int], top: int) -> str:
+def _cut_off_label(bars: Sequence[int], top: int, language: str) -> str:
     """Return the figures of a bar that is higher than the picture."""
     labels = [
         f'<span class="cut-off{"" if number else " at-left"}" '
         f'style="left: {100 * (number + 0.5) / len(bars):.2f}%">'
-        f"{count} &#8593;</span>"
+        f"{write_number(count, language)} &#8593;</span>"
         for number, count in enumerate(bars)
         if count > top
     ]
     return "".join(labels)
 
 
-def _ticks(scale: ScoreScale) -> str:
+def _ticks(scale: ScoreScale, language: str) -> str:
     return "".join(
-        f'<span style="left: {100 * scale.place(tick):.2f}%">{tick:g}</span>'
+        f'<span style="left: {100 * scale.place(tick):.2f}%">{_figure(tick, language)}</span>'
         for tick in scale.ticks
     )
 
 
-def _describe(histogram: ScoreHistogram) -> str:
+def _describe(histogram: ScoreHistogram, language: str) -> str:
     filled = [
-        _bar_label(histogram.scale, number, count)
+        _bar_label(histogram.scale, number, count, language)
         for number, count in enumerate(histogram.bars)
         if count
     ]
-    return f"Histogram of {_pages(histogram.total)}. {'; '.join(filled)}."
+    counted = tell_pages(histogram.total, language)
+    return f"{TAB_TEXTS.tell('histogram_of', language, pages=counted)} {'; '.join(filled)}."
 
 
-def _table(histogram: ScoreHistogram) -> str:
+def _table(histogram: ScoreHistogram, language: str) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{_bar_range(histogram.scale, number)}</th><td>{count}</td></tr>'
+        f'<tr><th scope="row">{_bar_range(histogram.scale, number, language)}</th>'
+        f"<td>{write_number(count, language)}</td></tr>"
         for number, count in enumerate(histogram.bars)
         if count
     )
+    summary, score, pages = (
+        TAB_TEXTS.tell(key, language) for key in ("as_table", "score", "pages")
+    )
     return (
-        "<details><summary>The histogram as a table</summary><table><thead><tr>"
-        f'<th scope="col">Score</th><th scope="col">Pages</th></tr></thead>{rows}</table></details>'
+        f"<details><summary>{summary}</summary><table><thead><tr>"
+        f'<th scope="col">{score}</th><th scope="col">{pages}</th></tr></thead>{rows}</table>'
+        "</details>"
     )

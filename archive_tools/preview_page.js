@@ -14,8 +14,9 @@
       : Number(card.dataset.score) > threshold);
 
   const kept = facts.keptAt[Math.min(Math.max(step, 0), facts.keptAt.length - 1)];
-  preview.querySelector(".kept-count").textContent = kept;
-  preview.querySelector(".dropped-count").textContent = facts.total - kept;
+  const write = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, facts.groups);
+  preview.querySelector(".kept-count").textContent = write(kept);
+  preview.querySelector(".dropped-count").textContent = write(facts.total - kept);
 
   const bars = facts.edges.length - 1;
   let bar = 0;

@@ -17,11 +17,14 @@ from archive_tools.config import (
 )
 from archive_tools.errors import ArchiveToolsError, SourceError
 from archive_tools.job_folder import KEPT_S, link_input, open_job_folder, served_file
+from archive_tools.job_run import TURN
+from archive_tools.message_words import tell_message
 from archive_tools.preview import SCORES_NAME, TABLE_NAME, PreviewReport
 from archive_tools.preview import preview_dataset as run_preview
 from archive_tools.preview_html import MOVE_THRESHOLD_JS, preview_html
 from archive_tools.preview_json import preview_json
-from archive_tools.report_html import error_html, nothing_usable, progress_html
+from archive_tools.progress_html import progress_html, status_html
+from archive_tools.report_html import error_html, nothing_usable
 from archive_tools.schema import NamedFile, Progress
 from archive_tools.tab_options import (
     ContentName,
@@ -33,11 +36,8 @@ from archive_tools.tab_options import (
     make_config,
     page_config,
 )
+from archive_tools.tab_texts import TAB_TEXTS
 from uploads import NotUploadedError, shown_name, take_uploads
-
-_INTRO = """### Look before you build
-**Preview** shows which pages are kept, without making the dataset. Then move the threshold: pages
-change sides at once, and **Build dataset** takes those counted as kept, less near-duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PreviewPanel:
 
 def build_preview_panel() -> PreviewPanel:
     """Lay out the panel; call it inside `gr.Blocks`."""
-    gr.Markdown(_INTRO)
+    gr.Markdown(TAB_TEXTS.marker("preview_intro"))
     thresholds = build_thresholds()
     panel = PreviewPanel(
         thresholds,
@@ -100,20 +100,33 @@ def on_filter(filter_name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 
 def on_preview(
-    paths: list[str] | None, earlier: str | None, *values: Any
+    paths: list[str] | None, earlier: str | None, language: str, *values: Any
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Preview for the page; yields (progress HTML, preview HTML, job folder)."""
+    """Preview for the page; yields (progress HTML, preview HTML, job folder).
+
+    Args:
+        paths: The uploads.
+        earlier: Job folder of the preview that is shown, if any.
+        language: Language of the page.
+        values: Those that `page_config` takes.
+    """
     remove_preview(earlier)
     named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
-    yield '<p role="status">Starting ...</p>', "", None
+    yield status_html(TAB_TEXTS.tell("starting", language)), "", None
     try:
         for folder, step in _iter_preview(named, page_config(*values)):
-            if isinstance(step, Progress):
-                yield progress_html(step), "", None
+            if step is None:
+                yield status_html(TAB_TEXTS.tell("waiting", language)), "", None
+            elif isinstance(step, Progress):
+                yield progress_html(step, language), "", None
+            elif _is_useless(step):
+                remove_preview(str(folder))
+                yield error_html(nothing_usable(step.run, language)), "", None
             else:
-                yield "<p>The preview is below.</p>", preview_html(step), str(folder)
+                below = status_html(TAB_TEXTS.tell("preview_below", language))
+                yield below, preview_html(step, language), str(folder)
     except ArchiveToolsError as error:
-        yield error_html(str(error)), "", None
+        yield error_html(tell_message(str(error), language)), "", None
 
 
 def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
@@ -153,9 +166,12 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         )
         named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
         for folder, step in _iter_preview(named, config):
-            if isinstance(step, Progress):
+            if step is None or isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
-                yield None, step.to_json()  # type: ignore[misc]
+                yield None, step.to_json() if step else {"state": "waiting"}  # type: ignore[misc]
+            elif _is_useless(step):
+                remove_preview(str(folder))
+                raise SourceError(nothing_usable(step.run))
             else:
                 # Only the page builds from them.
                 (folder / SCORES_NAME).unlink()
@@ -176,14 +192,21 @@ def remove_preview(folder: str | None) -> None:
 
 def _iter_preview(
     files: Sequence[NamedFile], config: DatasetConfig
-) -> Iterator[tuple[Path, Progress | PreviewReport]]:
-    """Preview in a job folder of its own, which is told with each step."""
+) -> Iterator[tuple[Path, Progress | PreviewReport | None]]:
+    """Preview in a job folder of its own, which is told with each step; None: others are first."""
     if not files:
         raise SourceError("No file was given. Add at least one PDF or image, then try again.")
     with open_job_folder(TABLE_NAME) as folder:
         linked = [link_input(file, folder, number) for number, file in enumerate(files)]
-        for step in run_preview(linked, folder, config, RunOptions(limits=ON_THE_PAGE)):
-            if isinstance(step, PreviewReport) and step.run.pages.seen == step.run.pages.failed:
-                remove_preview(str(folder))
-                raise SourceError(nothing_usable(step.run))
-            yield folder, step
+        while not TURN.take():
+            yield folder, None
+        try:
+            for step in run_preview(linked, folder, config, RunOptions(limits=ON_THE_PAGE)):
+                yield folder, step
+        finally:
+            TURN.give_back()
+
+
+def _is_useless(preview: PreviewReport) -> bool:
+    """Whether no page of any file could be looked at."""
+    return preview.run.pages.seen == preview.run.pages.failed

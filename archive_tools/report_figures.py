@@ -13,11 +13,11 @@ def count_images(report: RunReport) -> int:
     return count
 
 
-def tell_traits(report: RunReport) -> str:
+def list_traits(report: RunReport) -> dict[str, int]:
     """Return on how many pages what was noticed; empty where nothing was looked for.
 
     Args:
         report: The report of a run.
     """
     traits: dict[str, int] = report.dataset.get("traits", {})
-    return ", ".join(f"{trait}: {count}" for trait, count in traits.items())
+    return traits

@@ -1,67 +1,44 @@
-"""Progress and report as HTML for the tab; pure. File names and reasons are data: escaped."""
+"""The report of a run as HTML for the tab; pure. File names and reasons are data: escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from archive_tools.report_figures import count_images, tell_traits
-from archive_tools.schema import Progress, RunReport, RunStatus, SourceFailure
+from archive_tools.message_words import tell_message
+from archive_tools.report_figures import count_images, list_traits
+from archive_tools.schema import RunReport, RunStatus, SourceFailure
+from archive_tools.tab_texts import TAB_TEXTS
+from localised_numbers import write_number, write_percent
+from page_texts import DEFAULT_LANGUAGE
 
 _SHOWN_FAILURES = 20
-_NOTHING_KEPT = (
-    "No page was kept: the dataset holds no image. Press Preview to see why, lower the threshold, "
-    "or choose under Options to keep every page; manifest/pages.csv in the ZIP has the reasons."
-)
 
 
-def progress_html(progress: Progress) -> str:
-    """Return where the run stands: a bar, the file, the page, the counts and the speed."""
-    pages = progress.pages
-    speed = pages.seen / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
-    where = (
-        f"File {progress.file_number} of {progress.file_count}: {escape(progress.file_name)}, "
-        f"page {progress.page_number} of {progress.page_count}"
-    )
-    counts = (
-        f"{pages.seen} pages seen, {pages.kept} kept, {pages.dropped} dropped, "
-        f"{pages.failed} failed ({speed:.1f} pages/s)"
-    )
-    return (
-        '<div class="build-progress" role="status">'
-        f'<progress max="{max(progress.page_count, 1)}" value="{progress.page_number}" '
-        f'aria-label="Pages of this file"></progress><p>{where}</p><p>{counts}</p></div>'
-    )
+def report_html(report: RunReport, language: str = DEFAULT_LANGUAGE, job_id: str = "") -> str:
+    """Return the report of a finished run: headline, counts, and what failed and why.
 
-
-def report_html(report: RunReport) -> str:
-    """Return the report of a finished run: headline, counts, and what failed and why."""
+    Args:
+        report: How the run went.
+        language: Language of the page.
+        job_id: Told as well, where there is one.
+    """
     pages = report.pages
-    rows = [
-        ("Pages seen", str(pages.seen)),
-        ("Kept", str(pages.kept)),
-        ("Dropped", str(pages.dropped)),
-        ("Failed", str(pages.failed)),
-        ("Reduction", f"{pages.reduction_percent} %"),
-        ("Images in the dataset", str(count_images(report))),
-        *_trait_rows(report),
-        ("Files used", str(report.file_count)),
-        ("Files failed", str(report.source_failure_count)),
-        ("Time", f"{report.elapsed_s:.1f} s ({report.pages_per_s} pages/s)"),
-    ]
-    return f"<p><strong>{_headline(report)}</strong></p>{_table(rows)}{failures_html(report)}"
-
-
-def _trait_rows(report: RunReport) -> list[tuple[str, str]]:
-    """Return what was noticed of the scans, where it was looked for."""
-    told = tell_traits(report)
-    return [("Noticed in the scans", escape(told))] if told else []
-
-
-def _headline(report: RunReport) -> str:
-    if not report.pages.kept:
-        return _NOTHING_KEPT
-    if report.status is RunStatus.SUCCESS:
-        return "The dataset is ready."
-    return "The dataset is ready, but some pages or files failed; they are listed below."
+    counts = {
+        "row_seen": pages.seen,
+        "row_kept": pages.kept,
+        "row_dropped": pages.dropped,
+        "row_failed": pages.failed,
+        "row_images": count_images(report),
+        "row_files": report.file_count,
+        "row_files_failed": report.source_failure_count,
+    }
+    rows = {key: write_number(count, language) for key, count in counts.items()}
+    rows["row_reduction"] = write_percent(pages.reduction_percent / 100, language, 1)
+    rows["row_traits"] = escape(_tell_traits(report, language))
+    rows["row_time"] = _tell_time(report, language)
+    rows["row_job"] = escape(job_id)
+    told = [(TAB_TEXTS.tell(key, language), text) for key, text in rows.items() if text]
+    headline = escape(TAB_TEXTS.tell(_headline(report), language))
+    return f"<p><strong>{headline}</strong></p>{_table(told)}{failures_html(report, language)}"
 
 
 def error_html(message: str) -> str:
@@ -70,41 +47,92 @@ def error_html(message: str) -> str:
     return f'<div class="user-error" role="alert">{lines}</div>'
 
 
-def nothing_usable(report: RunReport) -> str:
-    """Return why a run came to nothing, as plain text."""
-    return " ".join(["None of the files could be used.", *failure_lines(report)])
+def nothing_usable(report: RunReport, language: str = DEFAULT_LANGUAGE) -> str:
+    """Return why a run came to nothing, as plain text.
+
+    Args:
+        report: How the run went.
+        language: Language of the page.
+    """
+    return " ".join([TAB_TEXTS.tell("nothing_usable", language), *failure_lines(report, language)])
 
 
-def failure_lines(report: RunReport) -> list[str]:
-    """Return one plain line for each file or page that failed, at most twenty of each."""
-    files = [_file_line(failure) for failure in report.source_failures]
+def failure_lines(report: RunReport, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """Return one plain line for each file or page that failed, at most twenty of each.
+
+    Args:
+        report: How the run went.
+        language: Language of the page.
+    """
+    files = [_file_line(failure, language) for failure in report.source_failures]
     pages = [
-        f"{failure.file_name}, page {failure.page_number}: {failure.reason}"
+        TAB_TEXTS.tell(
+            "failed_page",
+            language,
+            name=failure.file_name,
+            page_number=failure.page_number,
+            reason=tell_message(failure.reason, language),
+        )
         for failure in report.page_failures
     ]
-    return [*_shortened(files, "files"), *_shortened(pages, "pages")]
+    return [*_shortened(files, language), *_shortened(pages, language)]
 
 
-def _file_line(failure: SourceFailure) -> str:
-    is_named = failure.name in failure.message
-    return failure.message if is_named else f"{failure.name}: {failure.message}"
+def failures_html(report: RunReport, language: str = DEFAULT_LANGUAGE) -> str:
+    """Return what failed and why, nothing where nothing did.
+
+    Args:
+        report: How the run went.
+        language: Language of the page.
+    """
+    lines = failure_lines(report, language)
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    heading = escape(TAB_TEXTS.tell("failures", language))
+    return f"<p><strong>{heading}</strong></p><ul>{items}</ul>"
 
 
-def _shortened(lines: Sequence[str], noun: str) -> list[str]:
+def _headline(report: RunReport) -> str:
+    if not report.pages.kept:
+        return "nothing_kept"
+    if report.dataset.get("stopped_early"):
+        return "ready_early"
+    return "ready" if report.status is RunStatus.SUCCESS else "ready_partial"
+
+
+def _tell_traits(report: RunReport, language: str) -> str:
+    """Return what was noticed of the scans, empty where nothing was looked for."""
+    return ", ".join(
+        f"{tell_message(trait, language)}: {write_number(count, language)}"
+        for trait, count in list_traits(report).items()
+    )
+
+
+def _tell_time(report: RunReport, language: str) -> str:
+    """Return how long a run took; empty where nothing was worked on."""
+    if not report.elapsed_s:
+        return ""
+    seconds = write_number(report.elapsed_s, language, 1)
+    speed = write_number(report.pages_per_s, language, 2)
+    return TAB_TEXTS.tell("time_of_run", language, seconds=seconds, speed=speed)
+
+
+def _file_line(failure: SourceFailure, language: str) -> str:
+    message = tell_message(failure.message, language)
+    if failure.name in failure.message:
+        return message
+    return TAB_TEXTS.tell("failed_file", language, name=failure.name, reason=message)
+
+
+def _shortened(lines: Sequence[str], language: str) -> list[str]:
     more = len(lines) - _SHOWN_FAILURES
-    tail = [f"... and {more} more {noun}; manifest/pages.csv has all pages."] if more > 0 else []
+    tail = [TAB_TEXTS.tell("more_failed", language, count=more)] if more > 0 else []
     return [*lines[:_SHOWN_FAILURES], *tail]
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> str:
-    cells = "".join(f'<tr><th scope="row">{name}</th><td>{text}</td></tr>' for name, text in rows)
+    cells = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{text}</td></tr>' for name, text in rows
+    )
     return f'<table class="build-report">{cells}</table>'
-
-
-def failures_html(report: RunReport) -> str:
-    """Return what failed and why, nothing where nothing did."""
-    lines = failure_lines(report)
-    if not lines:
-        return ""
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<p><strong>What failed, and why</strong></p><ul>{items}</ul>"

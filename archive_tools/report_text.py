@@ -2,7 +2,7 @@
 
 from typing import Any, TextIO
 
-from archive_tools.report_figures import count_images, tell_traits
+from archive_tools.report_figures import count_images, list_traits
 from archive_tools.schema import RunReport, SourceFailure
 
 _NOTHING_KEPT = (
@@ -35,7 +35,7 @@ def summarise(report: RunReport) -> str:
 
 
 def _tell_traits(report: RunReport) -> str:
-    told = tell_traits(report)
+    told = ", ".join(f"{trait}: {count}" for trait, count in list_traits(report).items())
     return f"Noticed: {told}\n" if told else ""
 
 

@@ -1,4 +1,4 @@
-"""The archive tab and its API endpoint `/build_dataset`; the preview has a module of its own."""
+"""The archive tab and its API endpoint `/build_dataset`; its parts have modules of their own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +8,27 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
+from archive_tools.command_tab import build_command_view, follow_options
 from archive_tools.config import DEFAULT_MIN_SCORE
 from archive_tools.errors import ArchiveToolsError, SourceError
-from archive_tools.fetch_tab import AS_FETCH, answer, begin_job, fetch_result
+from archive_tools.fetch_tab import (
+    AS_FETCH,
+    RECALL_JS,
+    REMEMBER_JS,
+    FetchPanel,
+    Shown,
+    answer,
+    begin_job,
+    build_fetch_panel,
+    fetch_result,
+    on_cancel,
+    on_fetch,
+    show_job,
+)
 from archive_tools.file_kinds import SOURCE_SUFFIXES
-from archive_tools.job_folder import remove_old_jobs
+from archive_tools.job_folder import find_job, remove_old_jobs
 from archive_tools.job_run import JobNews, JobState, follow_job
+from archive_tools.message_words import tell_message
 from archive_tools.preview import SCORES_NAME
 from archive_tools.preview_html import SHOW_PREVIEW_JS
 from archive_tools.preview_tab import (
@@ -23,106 +38,161 @@ from archive_tools.preview_tab import (
     on_preview,
     preview_dataset,
 )
-from archive_tools.report_html import error_html, progress_html, report_html
+from archive_tools.progress_html import status_html
+from archive_tools.report_html import error_html
 from archive_tools.schema import NamedFile
 from archive_tools.tab_options import (
     ContentName,
     FilterName,
     FitName,
+    OptionInputs,
     SpreadsName,
     build_options,
     make_config,
     page_config,
 )
+from archive_tools.tab_texts import TAB_TEXTS
 from uploads import NotUploadedError, shown_name, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
 _AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit": 1}
-
-_INTRO = """Turn scanned magazines and books into a clean image dataset for LoRA training.
-Drop PDFs, images, TIFF, CBZ, EPUB or XPS files, or ZIP files of them: each page is looked at on its
-own, text pages are left out by the filter, and the pictures come back with captions in one ZIP that
-trainers take as it is, 1024x1024 unless you choose otherwise. A file may have 2 GB; uploads and the
-ZIP are deleted after about a day. For larger archives use the command line, which reads files where
-they lie: `python -m archive_tools build FOLDER --out dataset.zip`"""
+_PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 
 
-def build_archive_tab() -> None:
-    """Lay out the tab and register its endpoint; call it inside `gr.Blocks`."""
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What stands on the tab and is connected with each other."""
+
+    language: gr.Dropdown
+    files: gr.File
+    options: OptionInputs
+    preview_button: gr.Button
+    build_button: gr.Button
+    cancel_button: gr.Button
+    outputs: list[gr.components.Component]
+    current: gr.State
+    fetch: FetchPanel
+    preview: PreviewPanel
+
+    @property
+    def values(self) -> list[gr.components.Component]:
+        """The inputs whose values `page_config` takes."""
+        return [*self.options.as_list(), *self.preview.thresholds.as_list()]
+
+
+def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
+    """Lay out the tab and register its endpoints; call it inside `demo`.
+
+    Args:
+        demo: The page.
+        language_input: The page's language.
+    """
     remove_old_jobs()
-    gr.Markdown(_INTRO)
+    gr.Markdown(TAB_TEXTS.marker("intro"))
     with gr.Row():
         with gr.Column():
-            pdfs_input = gr.File(
-                label="PDFs, images, ZIP files",
+            files = gr.File(
+                label=TAB_TEXTS.marker("files"),
                 file_count="multiple",
                 file_types=sorted(SOURCE_SUFFIXES),
                 elem_id="pdfs-input",
             )
             options = build_options()
+            command = build_command_view()
             buttons = _build_buttons()
         with gr.Column():
             outputs = _build_outputs()
-    panel = build_preview_panel()
-    others = (pdfs_input, options.content, options.finishing, options.spreads)
-    clear_when_outdated(panel, options.filter, *others)
-    inputs = [pdfs_input, panel.folder, *options.as_list(), *panel.thresholds.as_list()]
-    _connect(buttons, inputs, outputs, panel)
+            fetch = build_fetch_panel()
+    preview = build_preview_panel()
+    current = gr.State(None)
+    page = _Page(language_input, files, options, *buttons, outputs, current, fetch, preview)
+    others = (files, options.content, options.finishing, options.spreads)
+    clear_when_outdated(preview, options.filter, *others)
+    follow_options(command, options, preview.thresholds)
+    _connect(demo, page)
     api(build_dataset, api_name="build_dataset", **_AS_ONE_RUN)
     api(fetch_result, api_name="fetch_result", **AS_FETCH)
     api(preview_dataset, api_name="preview_dataset", **_AS_ONE_RUN)
 
 
-@dataclass(frozen=True, slots=True)
-class _Buttons:
-    preview: gr.Button
-    build: gr.Button
-    cancel: gr.Button
-
-
-def _build_buttons() -> _Buttons:
+def _build_buttons() -> tuple[gr.Button, gr.Button, gr.Button]:
+    """Lay out Preview, Build and Cancel."""
     with gr.Row():
-        return _Buttons(
-            gr.Button("Preview", min_width=120, elem_id="preview-button"),
-            gr.Button("Build dataset", variant="primary", min_width=120, elem_id="build-button"),
-            gr.Button("Cancel", variant="stop", min_width=120, elem_id="cancel-button"),
+        return (
+            gr.Button(TAB_TEXTS.marker("preview"), min_width=120, elem_id="preview-button"),
+            gr.Button(
+                TAB_TEXTS.marker("build"), variant="primary", min_width=120, elem_id="build-button"
+            ),
+            gr.Button(
+                TAB_TEXTS.marker("cancel"), variant="stop", min_width=120, elem_id="cancel-button"
+            ),
         )
 
 
 def _build_outputs() -> list[gr.components.Component]:
-    """Lay out the progress, the dataset and the report."""
+    """Lay out the progress, the newest pictures, the dataset and the report."""
     return [
-        gr.HTML("<p>Progress and the report appear here.</p>", elem_id="build-progress"),
-        gr.File(label="Dataset (ZIP)", elem_id="dataset-output"),
+        gr.HTML(f"<p>{TAB_TEXTS.marker('progress_here')}</p>", elem_id="build-progress"),
+        gr.HTML(elem_id="newest-pictures"),
+        gr.File(label=TAB_TEXTS.marker("dataset"), elem_id="dataset-output"),
         gr.HTML(elem_id="build-report"),
     ]
 
 
-def _connect(
-    buttons: _Buttons,
-    inputs: list[gr.components.Component],
-    outputs: list[gr.components.Component],
-    panel: PreviewPanel,
-) -> None:
+def _connect(demo: gr.Blocks, page: _Page) -> None:
     """Say what the buttons do."""
-    build = buttons.build.click(
-        on_build, inputs, outputs, scroll_to_output=True, api_visibility="private", **_AS_ONE_RUN
-    )
-    preview = buttons.preview.click(
-        on_preview,
-        inputs,
-        [outputs[0], panel.output, panel.folder],
+    shown = [*page.outputs, page.current]
+    # A job has its id before its turn comes: whoever waits asleep can fetch it all the same.
+    begun = page.build_button.click(
+        on_begin,
+        [page.files, page.language, *page.values],
+        [*shown, page.fetch.job_id, page.fetch.accordion],
         scroll_to_output=True,
-        api_visibility="private",
+        queue=False,
+        **_PRIVATE,
+    )
+    begun.then(None, page.fetch.job_id, None, js=REMEMBER_JS, **_PRIVATE)
+    build = begun.then(
+        on_build,
+        [page.current, page.preview.folder, page.options.password, page.language],
+        shown,
+        **_PRIVATE,
+        **_AS_ONE_RUN,
+    )
+    fetch = page.fetch.button.click(
+        on_fetch,
+        [page.fetch.job_id, page.options.password, page.language],
+        shown,
+        scroll_to_output=True,
+        **_PRIVATE,
+        **AS_FETCH,
+    )
+    preview = _connect_preview(page)
+    page.cancel_button.click(
+        on_cancel,
+        [page.current, page.language],
+        shown,
+        cancels=[build, fetch, preview],
+        **_PRIVATE,
+        **AS_FETCH,
+    )
+    demo.load(None, None, [page.fetch.job_id, page.fetch.accordion], js=RECALL_JS, **_PRIVATE)
+
+
+def _connect_preview(page: _Page) -> Any:
+    """Say what Preview does; returns its event."""
+    page.preview_button.click(lambda: None, None, page.current, queue=False, **_PRIVATE)
+    preview = page.preview_button.click(
+        on_preview,
+        [page.files, page.preview.folder, page.language, *page.values],
+        [page.outputs[0], page.preview.output, page.preview.folder],
+        scroll_to_output=True,
+        **_PRIVATE,
         **_AS_ONE_RUN,
     )
     # The slider may have been moved meanwhile.
-    preview.then(
-        None, panel.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, api_visibility="private"
-    )
-    buttons.cancel.click(
-        on_cancel, None, outputs, cancels=[build, preview], queue=False, api_visibility="private"
-    )
+    preview.then(None, page.preview.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, **_PRIVATE)
+    return preview
 
 
 def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
@@ -178,34 +248,42 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         raise gr.Error(str(error), print_exception=False) from error
 
 
-def on_build(
-    paths: list[str] | None, previewed: str | None, *values: Any
-) -> Iterator[tuple[str, str | None, str]]:
-    """Run the build for the page; yields (progress HTML, ZIP path, report HTML).
+def on_begin(
+    paths: list[str] | None, language: str, *values: Any
+) -> tuple[str, str, None, str, str | None, Any, Any]:
+    """Put a run on disk for the page; returns what is shown, the job, and its id for later.
 
     Args:
         paths: The uploads.
-        previewed: Job folder of the preview that was made, if any.
+        language: Language of the page.
         values: Those that `page_config` takes.
     """
     named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
-    yield '<p role="status">Starting ...</p>', None, ""
     try:
-        config = page_config(*values)
-        job = begin_job(named, config)
-        scores = Path(previewed, SCORES_NAME) if previewed else None
-        for news in follow_job(job, config.password, scores=scores):
-            if news.state is JobState.FAILED:
-                raise SourceError(news.message)
-            if news.report is not None:
-                yield "", str(news.report.out), report_html(news.report)
-            elif news.progress is not None:
-                yield progress_html(news.progress), None, ""
+        job = begin_job(named, page_config(*values))
     except ArchiveToolsError as error:
-        # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
-        yield "", None, error_html(str(error))
+        told = error_html(tell_message(str(error), language))
+        return "", "", None, told, None, gr.skip(), gr.skip()
+    starting = status_html(TAB_TEXTS.tell("starting", language))
+    return starting, "", None, "", job.id, job.id, gr.update(open=True)
 
 
-def on_cancel() -> tuple[str, None, str]:
-    """Say that the run was cancelled; Gradio closes its generator, which cleans up."""
-    return '<p role="status">Cancelled. Nothing of this run was kept.</p>', None, ""
+def on_build(
+    job_id: str | None, previewed: str | None, password: str | None, language: str
+) -> Iterator[Shown]:
+    """Run a job for the page.
+
+    Args:
+        job_id: The job that was begun; None where it could not be.
+        previewed: Job folder of the preview that was made, if any.
+        password: For encrypted files.
+        language: Language of the page.
+
+    Yields:
+        What is shown.
+    """
+    if job_id is None:
+        return
+    job = find_job(job_id)
+    scores = Path(previewed, SCORES_NAME) if previewed else None
+    yield from show_job(job, follow_job(job, password, scores=scores), language)

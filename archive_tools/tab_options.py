@@ -16,26 +16,8 @@ from archive_tools.config import (
 )
 from archive_tools.errors import InvalidOptionError
 from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
+from archive_tools.tab_texts import TAB_TEXTS
 
-_FILTER_CHOICES = [
-    ("Auto: keep pages that show illustrations", PageFilter.AUTO.value),
-    ("Contrast (sigma): keep pages whose grey values spread widely", PageFilter.SIGMA.value),
-    ("None: keep every page", PageFilter.NONE.value),
-]
-_CONTENT_CHOICES = [
-    ("Pages: each kept page whole", Content.PAGES.value),
-    ("Regions: each illustration cut out, without text and captions", Content.REGIONS.value),
-]
-_FIT_CHOICES = [
-    ("Square: nothing cut or distorted, padded with the paper's colour", Fit.SQUARE.value),
-    ("Crop: the square part with the most illustration", Fit.CROP.value),
-    ("Bucket: the SDXL size of the nearest shape, hardly cut", Fit.BUCKET.value),
-    ("Stretch: pressed into the square (distorts)", Fit.STRETCH.value),
-]
-_SPREADS_CHOICES = [
-    ("Split: parted at the gutter, each page judged by itself", Spreads.SPLIT.value),
-    ("Keep: one picture", Spreads.KEEP.value),
-]
 FilterName = Literal["auto", "sigma", "none"]
 """Values of `PageFilter`, as types of the API show them."""
 
@@ -87,46 +69,25 @@ class ThresholdInputs:
 
 def build_options() -> OptionInputs:
     """Lay out the options, folded away; call it inside `gr.Blocks`."""
-    with gr.Accordion("Options", open=False):
+    with gr.Accordion(TAB_TEXTS.marker("options"), open=False):
         return OptionInputs(
-            filter=gr.Radio(
-                _FILTER_CHOICES,
-                value=_DEFAULTS.filter.value,
-                label="Which pages are kept",
-                elem_id="filter-input",
-            ),
-            content=gr.Radio(
-                _CONTENT_CHOICES,
-                value=_DEFAULTS.content.value,
-                label="What each image shows",
-                elem_id="content-input",
-            ),
-            fit=gr.Radio(
-                _FIT_CHOICES,
-                value=_DEFAULTS.fit.value,
-                label="Fit to 1024x1024",
-                elem_id="fit-input",
-            ),
+            filter=_radio("filter", PageFilter, _DEFAULTS.filter),
+            content=_radio("content", Content, _DEFAULTS.content),
+            spreads=_radio("spreads", Spreads, _DEFAULTS.spreads),
+            fit=_radio("fit", Fit, _DEFAULTS.fit),
             trigger=gr.Textbox(
-                label="Trigger word", info="First word of every caption.", elem_id="trigger-input"
+                label=TAB_TEXTS.marker("trigger"),
+                info=TAB_TEXTS.marker("trigger_info"),
+                elem_id="trigger-input",
             ),
             password=gr.Textbox(
-                label="Password for encrypted PDFs", type="password", elem_id="password-input"
+                label=TAB_TEXTS.marker("password"), type="password", elem_id="password-input"
             ),
             finishing=gr.Checkbox(
-                value=True,
-                label="Clean the pictures: cut scanner borders, turn slanted pages, neutralise "
-                "paper",
-                elem_id="finishing-input",
+                value=True, label=TAB_TEXTS.marker("finishing"), elem_id="finishing-input"
             ),
             dedupe=gr.Checkbox(
-                value=True, label="Leave near-duplicates out", elem_id="dedupe-input"
-            ),
-            spreads=gr.Radio(
-                _SPREADS_CHOICES,
-                value=_DEFAULTS.spreads.value,
-                label="A scan that shows two pages (filter Auto)",
-                elem_id="spreads-input",
+                value=True, label=TAB_TEXTS.marker("dedupe"), elem_id="dedupe-input"
             ),
         )
 
@@ -139,7 +100,7 @@ def build_thresholds() -> ThresholdInputs:
             COVERAGE_SCALE.highest,
             value=COVERAGE_SCALE.to_shown(_DEFAULTS.min_score),
             step=COVERAGE_SCALE.step,
-            label="Least share of a kept page that pictures cover (%)",
+            label=TAB_TEXTS.marker("coverage"),
             elem_id="min-score-input",
         ),
         sigma=gr.Slider(
@@ -147,10 +108,17 @@ def build_thresholds() -> ThresholdInputs:
             SIGMA_SCALE.highest,
             value=_DEFAULTS.min_sigma,
             step=SIGMA_SCALE.step,
-            label="Least contrast of a kept page (sigma)",
+            label=TAB_TEXTS.marker("sigma"),
             visible=False,
             elem_id="min-sigma-input",
         ),
+    )
+
+
+def _radio(name: str, kind: type[_Choice], chosen: _Choice) -> gr.Radio:
+    choices = [(TAB_TEXTS.marker(f"{name}_{choice.value}"), choice.value) for choice in kind]
+    return gr.Radio(
+        choices, value=chosen.value, label=TAB_TEXTS.marker(name), elem_id=f"{name}-input"
     )
 
 

@@ -59,8 +59,8 @@ def write_job(folder: Path, age_s: float, *names: str) -> None:
 
 
 def build_page() -> None:
-    with gr.Blocks():
-        build_archive_tab()
+    with gr.Blocks() as demo:
+        build_archive_tab(demo, gr.Dropdown())
 
 
 def list_names(folder: Path) -> list[str]:

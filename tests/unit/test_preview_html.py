@@ -125,7 +125,7 @@ def test_counts_and_what_is_shown_are_said() -> None:
 
 def test_the_histogram_has_a_text_alternative_and_a_table() -> None:
     report = make_report(pages=80)
-    elements = Elements(histogram_html(report.histogram, 1.5, "Pages"))
+    elements = Elements(histogram_html(report.histogram, 1.5))
     [label] = [attrs["aria-label"] for _, attrs in elements.found if attrs.get("role") == "img"]
     assert label
     assert "Histogram of 80 pages. less than 1 %: 78 pages" in label

@@ -1,0 +1,60 @@
+"""Messages about files and pages in the language of the page.
+
+Workers, the manifest and the API speak English. The page tells the same by looking up which
+sentence a message is, so that no stage needs to know of languages; what is unknown stays English.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Final
+
+from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
+
+MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
+
+_PART = "; "
+_NUMBER = re.compile(r"\d+\.\d+")
+_DECIMAL_COMMA = frozenset(LANGUAGE_NAMES) - {DEFAULT_LANGUAGE}
+
+
+def tell_message(message: str, language: str) -> str:
+    """Return a message in the language of the page.
+
+    Args:
+        message: In English, from a file's or page's outcome; it may have several parts.
+        language: Language of the page.
+    """
+    if language not in _DECIMAL_COMMA:
+        return message
+    for key, pattern in _patterns():
+        if found := pattern.fullmatch(message):
+            gaps = {
+                name: _tell_gap(name, text, language) for name, text in found.groupdict().items()
+            }
+            return MESSAGES.tell(key, language, **gaps)
+    parts = message.split(_PART)
+    return _PART.join(tell_message(part, language) for part in parts) if parts[1:] else message
+
+
+def _tell_gap(name: str, text: str, language: str) -> str:
+    if name == "inner":
+        return tell_message(text, language)
+    return text.replace(".", ",") if _NUMBER.fullmatch(text) else text
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Return the sentences as patterns, those with the most words of their own first."""
+    english = MESSAGES.texts[DEFAULT_LANGUAGE]
+    keys = sorted(english, key=lambda key: len(re.sub(r"\{\w+\}", "", english[key])), reverse=True)
+    return [(key, _pattern(english[key])) for key in keys]
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    pieces = [
+        re.escape(literal) + (f"(?P<{name}>.+?)" if name else "")
+        for literal, name, _, _ in Formatter().parse(text)
+    ]
+    return re.compile("".join(pieces), re.S)
