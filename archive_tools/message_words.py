@@ -15,6 +15,8 @@ from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
 MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
 
 _PART = "; "
+# A file's name may hold anything, so this sentence is tried last.
+_NAMED = "named"
 _NUMBER = re.compile(r"\d+\.\d+")
 _DECIMAL_COMMA = frozenset(LANGUAGE_NAMES) - {DEFAULT_LANGUAGE}
 
@@ -28,14 +30,38 @@ def tell_message(message: str, language: str) -> str:
     """
     if language not in _DECIMAL_COMMA:
         return message
-    for key, pattern in _patterns():
-        if found := pattern.fullmatch(message):
-            gaps = {
-                name: _tell_gap(name, text, language) for name, text in found.groupdict().items()
-            }
-            return MESSAGES.tell(key, language, **gaps)
+    return (
+        _tell_sentence(message, language)
+        or _tell_parts(message, language)
+        or _tell_named(message, language)
+        or message
+    )
+
+
+def _tell_sentence(message: str, language: str) -> str | None:
+    """Return a message that is one known sentence; None where it is not."""
+    for key, pattern in _patterns().items():
+        if key != _NAMED and (found := pattern.fullmatch(message)):
+            return _fill(key, found, language)
+    return None
+
+
+def _tell_parts(message: str, language: str) -> str | None:
+    """Return a message of several parts; None where none of them is known."""
     parts = message.split(_PART)
-    return _PART.join(tell_message(part, language) for part in parts) if parts[1:] else message
+    told = [tell_message(part, language) for part in parts] if parts[1:] else parts
+    return _PART.join(told) if told != parts else None
+
+
+def _tell_named(message: str, language: str) -> str | None:
+    """Return a message that begins with the name of its file; None where it does not."""
+    found = _patterns()[_NAMED].fullmatch(message)
+    return _fill(_NAMED, found, language) if found else None
+
+
+def _fill(key: str, found: re.Match[str], language: str) -> str:
+    gaps = {name: _tell_gap(name, text, language) for name, text in found.groupdict().items()}
+    return MESSAGES.tell(key, language, **gaps)
 
 
 def _tell_gap(name: str, text: str, language: str) -> str:
@@ -45,11 +71,11 @@ def _tell_gap(name: str, text: str, language: str) -> str:
 
 
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+def _patterns() -> dict[str, re.Pattern[str]]:
     """Return the sentences as patterns, those with the most words of their own first."""
     english = MESSAGES.texts[DEFAULT_LANGUAGE]
     keys = sorted(english, key=lambda key: len(re.sub(r"\{\w+\}", "", english[key])), reverse=True)
-    return [(key, _pattern(english[key])) for key in keys]
+    return {key: _pattern(english[key]) for key in keys}
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -168,13 +168,10 @@ def _connect(demo: gr.Blocks, page: _Page) -> None:
         **AS_FETCH,
     )
     preview = _connect_preview(page)
+    # An event of its own, and first: the page's script waits for each before it sends the next.
+    page.cancel_button.click(None, cancels=[build, fetch, preview], **_PRIVATE)
     page.cancel_button.click(
-        on_cancel,
-        [page.current, page.language],
-        shown,
-        cancels=[build, fetch, preview],
-        **_PRIVATE,
-        **AS_FETCH,
+        on_cancel, [page.current, page.language], shown, **_PRIVATE, **AS_FETCH
     )
     demo.load(None, None, [page.fetch.job_id, page.fetch.accordion], js=RECALL_JS, **_PRIVATE)
 

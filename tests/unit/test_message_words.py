@@ -49,6 +49,15 @@ def test_every_message_is_one_that_the_program_has() -> None:
             "left page: 1 illustration, 9 % of the page (left out); two pages",
             "linke Seite: 1 Abbildung, 9 % der Seite (weggelassen); zwei Seiten",
         ),
+        (
+            "left page: no illustration found; right page: 2 illustrations, 9 % of the page; noisy",
+            "linke Seite: keine Abbildung gefunden; rechte Seite: 2 Abbildungen, 9 % der Seite; "
+            "verrauscht",
+        ),
+        (
+            "a; b.png: it says that it has 9 x 9 pixels; at most 150 million are read",
+            "a; b.png: es gibt 9 x 9 Pixel an; höchstens 150 Millionen werden gelesen",
+        ),
         ("skewed by 0.7 degrees", "um 0,7 Grad schief"),
         ("near-duplicate of a {0}; b.pdf page 3", "fast gleich mit a {0}; b.pdf page 3"),
         (
