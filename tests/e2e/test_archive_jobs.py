@@ -9,16 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.test_browser import (
-    LIMIT_MS,
-    MAGAZINE,
-    assert_fits_the_screen,
-    browser,  # noqa: F401 - a fixture
-    choose_files,
-    move_threshold,
-    open_archive_tab,
-    take_screenshot,
-)
+from tests.browser_page import LIMIT_MS, assert_fits_the_screen, choose_files, take_screenshot
+from tests.e2e.test_browser import MAGAZINE, move_threshold, open_archive_tab
 from tests.sample_files import write_pdf
 from tests.served_app import ServedApp
 
@@ -29,7 +21,7 @@ LONG = 16
 
 
 @pytest.fixture
-def page(browser: Browser, served_app: ServedApp) -> Iterator[Page]:  # noqa: F811
+def page(browser: Browser, served_app: ServedApp) -> Iterator[Page]:
     """The archive tab on a phone."""
     context = browser.new_context(
         viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, locale="en-GB"
