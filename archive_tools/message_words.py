@@ -15,6 +15,9 @@ from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
 MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
 
 _PART = "; "
+# What a gap takes: names, other messages and words of a library anything, the others a figure.
+_OPEN = frozenset({"name", "inner", "error", "manner"})
+_ANYTHING, _FIGURE = ".+?", "[^:;]+?"
 # A file's name may hold anything, so this sentence is tried last.
 _NAMED = "named"
 _NUMBER = re.compile(r"\d+\.\d+")
@@ -80,7 +83,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 def _pattern(text: str) -> re.Pattern[str]:
     pieces = [
-        re.escape(literal) + (f"(?P<{name}>.+?)" if name else "")
+        re.escape(literal)
+        + (f"(?P<{name}>{_ANYTHING if name in _OPEN else _FIGURE})" if name else "")
         for literal, name, _, _ in Formatter().parse(text)
     ]
     return re.compile("".join(pieces), re.S)
