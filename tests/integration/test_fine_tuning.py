@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from vetscanner.training.evaluate import cross_validate_folder
 from vetscanner.training.examples import Examples
 from vetscanner.training.export import save_model
 from vetscanner.training.fast_layers import fast_layers
-from vetscanner.training.fine_tune import RECIPE, FineTuning, Recipe, judge, start_network
+from vetscanner.training.fine_tune import FineTuning, Recipe, judge
 from vetscanner.training.fine_tune_runs import FineTuneRuns
 from vetscanner.training.labels import SIGNS, read_labels
 from vetscanner.training.train import train_model
@@ -39,10 +40,6 @@ def examples() -> Examples:
 @pytest.fixture(scope="module")
 def drawn_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_labelled_folder(tmp_path_factory.mktemp("labelled"), photos_per_sign=2)
-
-
-def begin(examples: Examples, seed: int, steps: int) -> FineTuning:
-    return FineTuning(TINY, start_network(TINY), examples, seed, steps)
 
 
 def gradients(network: torch.nn.Module, pictures: torch.Tensor) -> list[torch.Tensor]:
@@ -70,12 +67,12 @@ def test_fast_layers_give_the_same_answers_and_gradients(backbone: fine_tune.Bac
 
 
 def test_a_stopped_training_goes_on_to_the_same_weights(examples: Examples, tmp_path: Path) -> None:
-    whole = begin(examples, seed=1, steps=1)
+    whole = FineTuning(TINY, examples, seed=1, steps=1)
     losses = [whole.run_epoch(), whole.run_epoch()]
-    stopped = begin(examples, seed=1, steps=1)
+    stopped = FineTuning(TINY, examples, seed=1, steps=1)
     assert stopped.run_epoch() == losses[0]
     stopped.save(tmp_path / "checkpoint.pt")
-    resumed = begin(examples, seed=1, steps=1)
+    resumed = FineTuning(TINY, examples, seed=1, steps=1)
     resumed.load(tmp_path / "checkpoint.pt")
     assert resumed.run_epoch() == losses[1]
     ends = [t.finished_network().state_dict() for t in (whole, resumed)]
@@ -83,15 +80,12 @@ def test_a_stopped_training_goes_on_to_the_same_weights(examples: Examples, tmp_
 
 
 def test_views_grow_until_the_middle_and_stay_divisible() -> None:
-    before = RECIPE.after
-    assert before
-    sides = [before.epoch_px(epoch) for epoch in range(before.epochs)]
+    sides = [Recipe().epoch_px(epoch) for epoch in range(Recipe().epochs)]
     assert sides == [160, 160, 192, 192, 224, 224, 224, 224]
-    assert [RECIPE.epoch_px(epoch) for epoch in range(RECIPE.epochs)] == [288, 288]
 
 
 def test_only_the_later_blocks_and_the_head_learn(examples: Examples) -> None:
-    training = begin(examples, seed=2, steps=2)
+    training = FineTuning(TINY, examples, seed=2, steps=2)
     before = {name: w.clone() for name, w in training.network.state_dict().items()}
     training.run_epoch()
     after = training.network.state_dict()
@@ -124,43 +118,15 @@ def test_finished_parts_are_kept_and_other_labels_train_anew(
         FineTuneRuns(photos, 1, tmp_path / "work", recipe).fold_logits(folds, 0)
 
 
-def test_a_training_goes_on_from_the_one_before_it(drawn_folder: Path, tmp_path: Path) -> None:
-    photos = read_labels(drawn_folder)
-    first = replace(TINY, epochs=1)
-    before = FineTuneRuns(photos, 0, tmp_path, first).final_network().state_dict()
-    (kept,) = tmp_path.glob("final-*-weights.pt")
-    written = kept.stat().st_mtime_ns
-    idle = replace(first, after=first, rate=0.0, head_rate=0.0, side_px=64)
-    after = FineTuneRuns(photos, 0, tmp_path, idle).final_network().state_dict()
-    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before)
-    assert kept.stat().st_mtime_ns == written, "the training before was done again"
-    assert len(list(tmp_path.glob("final-*-weights.pt"))) == 2
-    learning = replace(first, after=first)
-    other = FineTuneRuns(photos, 0, tmp_path, learning).final_network().state_dict()
-    assert not torch.equal(before["classifier.weight"], other["classifier.weight"])
-
-
-def test_another_side_is_judged_without_another_training(
-    drawn_folder: Path, tmp_path: Path
-) -> None:
-    photos = read_labels(drawn_folder)
-    folds = np.arange(len(photos)) % 2
-    first = replace(TINY, epochs=1)
-    coarse = FineTuneRuns(photos, 0, tmp_path, first).fold_logits(folds, 0)
-    sharp = FineTuneRuns(photos, 0, tmp_path, replace(first, side_px=64)).fold_logits(folds, 0)
-    assert len(list(tmp_path.glob("*-weights.pt"))) == 1
-    assert not np.array_equal(coarse, sharp)
-
-
 def test_the_exported_model_is_small_and_answers_the_same(tmp_path: Path) -> None:
-    network = start_network(RECIPE)
+    network = fine_tune.start_network(Recipe())
     with torch.no_grad():
         torch.manual_seed(0)
         network.classifier.weight.normal_(0, 0.1)
     pixels = np.asarray(draw_sign_photo(SIGNS[0], 5))
-    expected = judge(network, [pixels], RECIPE.side_px)[0]
+    expected = judge(network, [pixels], 256)[0]
     unchanged = Calibration(1.0, 0.5, {SIGNS[0]: 0.1, SIGNS[1]: 0.1})
-    save_model(network, unchanged, tmp_path, LITE2, RECIPE.side_px)
+    save_model(network, unchanged, tmp_path, LITE2, 256)
     assert sum(f.stat().st_size for f in tmp_path.iterdir()) < MAX_MEGABYTES * 1e6
     with open_classifier(read_spec(tmp_path)) as classifier:
         (answer,) = classifier.predict([pixels])
@@ -175,7 +141,7 @@ def test_train_and_cross_validate_share_their_work(
 ) -> None:
     (tmp_path / "photos").mkdir()
     photos = write_labelled_folder(tmp_path / "photos", photos_per_sign=5)
-    monkeypatch.setattr(fine_tune, "RECIPE", replace(TINY, epochs=1))
+    monkeypatch.setattr(fine_tune, "Recipe", partial(replace, TINY, epochs=1))
     train_model(photos, tmp_path / "model", "fine-tune", 0, tmp_path / "work")
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
     assert "was fine-tuned" in card

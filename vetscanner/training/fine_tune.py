@@ -43,8 +43,8 @@ class Recipe:
         first_px: Side of the views that it learns from at first: the coarse is learned as well from
             small views, in half the time.
         view_px: Side of the views from the middle on.
-        side_px: Side of the square that it judges: a little more than a view, since a random crop
-            shows things larger than the whole photo does. No part of the training.
+        side_px: Side of the square that it judges: a little more, since a random crop shows things
+            larger than the whole photo does.
         frozen_blocks: The stem and so many blocks stay as they are: edges and colours look the same
             on cattle, and their large maps cost a third of the time.
         rate: Peak learning rate of the network.
@@ -54,7 +54,6 @@ class Recipe:
         smoothing: Of the labels, some of which are wrong.
         dropout: Of the pooled features.
         averaging: Share of the running mean of the weights that each step keeps.
-        after: The training that this one goes on from; None starts from ImageNet weights.
     """
 
     backbone: Backbone = LITE2
@@ -71,20 +70,12 @@ class Recipe:
     smoothing: float = 0.1
     dropout: float = 0.2
     averaging: float = 0.99
-    after: "Recipe | None" = None
 
     def epoch_px(self, epoch: int) -> int:
         """Return the side of the views in an epoch, counted from 0: a multiple of 32."""
         grown = min(1.0, epoch / (_GROWING_SHARE * self.epochs))
         side = self.first_px + (self.view_px - self.first_px) * grown
         return _STRIDE_PX * int(side / _STRIDE_PX)
-
-
-RECIPE = Recipe(
-    after=Recipe(), epochs=2, first_px=288, view_px=288, side_px=320, rate=1e-4, head_rate=3e-4
-)
-"""Small views first, which are cheap, then a short time with views as sharp as the photos: nodules
-and crusts are a few pixels wide."""
 
 
 def start_network(recipe: Recipe) -> Any:
@@ -108,21 +99,21 @@ def start_network(recipe: Recipe) -> Any:
 class FineTuning:
     """One network on its way: weights, their running mean, optimiser and epochs done."""
 
-    def __init__(
-        self, recipe: Recipe, network: Any, examples: Examples, seed: int, steps: int
-    ) -> None:
-        """Start with a network of `start_network` or of an earlier training.
+    def __init__(self, recipe: Recipe, examples: Examples, seed: int, steps: int) -> None:
+        """Start from ImageNet weights and a head of zeros.
 
         Args:
             recipe: How to train.
-            network: What learns.
             examples: What to learn from.
             seed: Fixes every view and every order.
             steps: Steps in an epoch.
+
+        Raises:
+            ModelLoadError: When the ImageNet weights are missing.
         """
         self.recipe, self.examples, self.seed, self.steps = recipe, examples, seed, steps
         self.epochs_done = 0
-        self.network = network
+        self.network: Any = start_network(recipe)
         self.optimiser = _make_optimiser(self.network, recipe)
         self.mean = {name: tensor.clone() for name, tensor in self._learned()}
 
@@ -210,27 +201,32 @@ class FineTuning:
             self.mean[name].lerp_(tensor, 1.0 - keep)
 
 
-def count_steps(recipe: Recipe, photo_count: int) -> int:
-    """Return the steps of an epoch, which sees about as many views as there are photos."""
-    return max(1, round(photo_count / recipe.batch_size))
-
-
-def run_epochs(training: FineTuning, checkpoint: Path) -> Any:
-    """Train to the end, going on from the checkpoint if there is one.
+def fine_tune(
+    recipe: Recipe, examples: Examples, seed: int, photo_count: int, checkpoint: Path
+) -> Any:
+    """Train a network, going on from the checkpoint if there is one.
 
     Args:
-        training: A training that has just begun.
+        recipe: How to train.
+        examples: What to learn from.
+        seed: Fixes every view and every order.
+        photo_count: An epoch sees about as many views.
         checkpoint: Written after each epoch.
 
     Returns:
         The network, ready for judging.
+
+    Raises:
+        ModelLoadError: When the ImageNet weights are missing.
     """
+    steps = max(1, round(photo_count / recipe.batch_size))
+    training = FineTuning(recipe, examples, seed, steps)
     if checkpoint.is_file():
         training.load(checkpoint)
-    while training.epochs_done < training.recipe.epochs:
+    while training.epochs_done < recipe.epochs:
         loss = training.run_epoch()
         training.save(checkpoint)
-        done = f"epoch {training.epochs_done} of {training.recipe.epochs}"
+        done = f"epoch {training.epochs_done} of {recipe.epochs}"
         print(f"{checkpoint.stem}: {done}, loss {loss:.3f}", file=sys.stderr, flush=True)
     return training.finished_network()
 

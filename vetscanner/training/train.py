@@ -81,10 +81,10 @@ def open_training(
     """
     if recipe == "head":
         return HeadTraining(photos, seed)
-    from vetscanner.training.fine_tune import RECIPE
+    from vetscanner.training.fine_tune import Recipe
     from vetscanner.training.fine_tune_runs import FineTuneRuns
 
-    return FineTuneRuns(photos, seed, work_dir, RECIPE)
+    return FineTuneRuns(photos, seed, work_dir, Recipe())
 
 
 def train_model(
