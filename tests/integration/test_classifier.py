@@ -313,7 +313,7 @@ def test_the_map_lies_over_the_photo_as_it_is_turned(lion: NDArray[np.uint8]) ->
         plain, mirrored = classifier.predict([lion, np.ascontiguousarray(lion[:, ::-1])])
     assert plain.evidence is not None
     assert mirrored.evidence is not None
-    assert plain.evidence.shape == (len(SignClass), 7, 7)
+    assert plain.evidence.shape == (len(SignClass), 8, 8)
     turned_back = mirrored.evidence[:, :, ::-1].ravel()
     assert np.corrcoef(plain.evidence.ravel(), turned_back)[0, 1] > 0.9
     assert np.corrcoef(plain.evidence.ravel(), mirrored.evidence.ravel())[0, 1] < 0.7
