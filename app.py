@@ -12,13 +12,13 @@ from archive_tools.job_folder import remove_old_jobs
 from archive_tools.preview_html import PREVIEW_CSS
 from archive_tools.tab import build_archive_tab
 from archive_tools.tab_texts import TAB_TEXTS
-from mcp_tools import serve_tools
-from page_language import FRAME_TEXTS, GRADIO_TEXTS, build_language_input, connect_language
-from page_style import PAGE_CSS, THEME
-from page_texts import DEFAULT_LANGUAGE, join_translations
-from request_guard import GuardedBlocks, guard_settings
 from serving import limits
 from serving.application import app_settings, use_own_upload_folder
+from serving.mcp_tools import serve_tools
+from serving.page_language import FRAME_TEXTS, GRADIO_TEXTS, build_language_input, connect_language
+from serving.page_style import PAGE_CSS, THEME
+from serving.page_texts import DEFAULT_LANGUAGE, join_translations
+from serving.request_guard import GuardedBlocks, guard_settings
 from serving.status_line import SERVER_TEXTS, STATUS_CSS, build_foot
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap

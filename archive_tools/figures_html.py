@@ -11,8 +11,8 @@ from archive_tools.dataset_figures import OTHER_FILES, DatasetFigures
 from archive_tools.histogram_html import histogram_html
 from archive_tools.schema import PageOutcome
 from archive_tools.tab_texts import TAB_TEXTS
-from localised_numbers import write_number
-from page_texts import DEFAULT_LANGUAGE
+from serving.localised_numbers import write_number
+from serving.page_texts import DEFAULT_LANGUAGE
 
 _MOST_ROWS = 12
 _OUTCOMES = (PageOutcome.KEPT, PageOutcome.DROPPED, PageOutcome.FAILED)

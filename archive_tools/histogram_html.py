@@ -9,8 +9,8 @@ from html import escape
 
 from archive_tools.score_histogram import ScoreHistogram, ScoreScale
 from archive_tools.tab_texts import TAB_TEXTS, tell_pages
-from localised_numbers import write_number
-from page_texts import DEFAULT_LANGUAGE
+from serving.localised_numbers import write_number
+from serving.page_texts import DEFAULT_LANGUAGE
 
 # A bar so many times as high as the next one is cut off, so that the others can be seen.
 _CUT_OFF_BEYOND = 2.5

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Final
 
-from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
+from serving.page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
 
 MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
 

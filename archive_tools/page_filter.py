@@ -178,8 +178,8 @@ def estimate_look(grey: GreyPixels, reference_size: tuple[int, int]) -> Look:
 def guess_sigma(grey: GreyPixels, reference_size: tuple[int, int]) -> float:
     """Guess a page's sigma at 144 dpi at a third of the price of an estimate.
 
-    What shrinking takes is measured on every eighth row and on every eighth column. On 724 real
-    scans taken for 160 to 300 dpi this lies between 1.5 below and 0.3 above `estimate_look`.
+    What shrinking takes is measured on every eighth row and on every eighth column. On 61 real
+    scans taken for 160 to 300 dpi this lay between 1.4 below and 0.15 above `estimate_look`.
 
     Args:
         grey: The picture, uint8 (H, W).

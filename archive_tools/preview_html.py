@@ -18,8 +18,8 @@ from archive_tools.report_html import failures_html
 from archive_tools.schema import PageOutcome
 from archive_tools.score_histogram import ScoreScale
 from archive_tools.tab_texts import TAB_TEXTS
-from localised_numbers import write_number
-from page_texts import DEFAULT_LANGUAGE
+from serving.localised_numbers import write_number
+from serving.page_texts import DEFAULT_LANGUAGE
 
 PREVIEW_CSS = Path(__file__).with_name("preview_page.css").read_text(encoding="utf-8")
 MOVE_THRESHOLD_JS = Path(__file__).with_name("preview_page.js").read_text(encoding="utf-8")

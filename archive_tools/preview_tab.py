@@ -37,7 +37,7 @@ from archive_tools.tab_options import (
     page_config,
 )
 from archive_tools.tab_texts import TAB_TEXTS
-from uploads import NotUploadedError, shown_name, take_uploads
+from serving.uploads import NotUploadedError, shown_name, take_uploads
 
 
 @dataclass(frozen=True, slots=True)

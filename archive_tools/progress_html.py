@@ -8,8 +8,8 @@ from html import escape
 
 from archive_tools.schema import KeptPicture, Progress
 from archive_tools.tab_texts import TAB_TEXTS, tell_duration
-from localised_numbers import write_number
-from page_texts import DEFAULT_LANGUAGE
+from serving.localised_numbers import write_number
+from serving.page_texts import DEFAULT_LANGUAGE
 
 _MOST_SHOWN = 6
 _SIDE_PX = 96

@@ -7,8 +7,8 @@ from archive_tools.message_words import tell_message
 from archive_tools.report_figures import count_images, list_traits
 from archive_tools.schema import RunReport, RunStatus, SourceFailure
 from archive_tools.tab_texts import TAB_TEXTS
-from localised_numbers import write_number, write_percent
-from page_texts import DEFAULT_LANGUAGE
+from serving.localised_numbers import write_number, write_percent
+from serving.page_texts import DEFAULT_LANGUAGE
 
 _SHOWN_FAILURES = 20
 

@@ -52,7 +52,7 @@ from archive_tools.tab_options import (
     page_config,
 )
 from archive_tools.tab_texts import TAB_TEXTS
-from uploads import NotUploadedError, shown_name, take_uploads
+from serving.uploads import NotUploadedError, shown_name, take_uploads
 
 # One run uses all cores, so runs wait for each other and never for a triage.
 _AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit": 1}

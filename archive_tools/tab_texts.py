@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from localised_numbers import write_number
-from page_texts import DEFAULT_LANGUAGE, load_page_texts
+from serving.localised_numbers import write_number
+from serving.page_texts import DEFAULT_LANGUAGE, load_page_texts
 
 TAB_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "page", "archive")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from archive_tools.config import WorkerLimits
 from archive_tools.image_file import MOST_PIXELS
-from page_texts import LANGUAGE_NAMES, PageTexts
+from serving.page_texts import LANGUAGE_NAMES, PageTexts
 from vetscanner.config import MAX_JPEG_PIXELS, MAX_PHOTOS, MAX_PIXELS
 
 # Per file. Larger archives belong to the command line, which reads them where they lie.

@@ -6,10 +6,12 @@ from typing import Final
 
 import gradio as gr
 
-from page_texts import load_page_texts
 from serving.limits import fill_in_limits
+from serving.page_texts import load_page_texts
 
-SERVER_TEXTS: Final = fill_in_limits(load_page_texts(Path(__file__).parent / "languages", "server"))
+_FOLDER = Path(__file__).parent / "languages" / "server"
+
+SERVER_TEXTS: Final = fill_in_limits(load_page_texts(_FOLDER, "server"))
 """The texts of the foot."""
 
 STATUS_CSS: Final = "#status-line p { color: var(--body-text-color-subdued); text-align: center; }"

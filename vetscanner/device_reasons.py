@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from page_texts import DEFAULT_LANGUAGE, load_page_texts
+from serving.page_texts import DEFAULT_LANGUAGE, load_page_texts
 
 DEVICE_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "device", "device")
 """Every reason that the vet scanner gives, in four languages."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from localised_numbers import write_percent
+from serving.localised_numbers import write_percent
 from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
 from vetscanner.phrases import Phrases
 from vetscanner.schema import (

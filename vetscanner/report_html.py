@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from localised_numbers import NARROW_SPACE, write_number, write_percent
+from serving.localised_numbers import NARROW_SPACE, write_number, write_percent
 from vetscanner.phrases import load_phrases
 from vetscanner.schema import Language, SignClass
 from vetscanner.tab_texts import VET_TEXTS

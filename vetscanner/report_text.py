@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from textwrap import fill
 
-from localised_numbers import write_percent
+from serving.localised_numbers import write_percent
 from vetscanner.conditions import CONDITIONS
 from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.report import ScanReport

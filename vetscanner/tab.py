@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from uploads import NotUploadedError, shown_name, take_uploads
+from serving.uploads import NotUploadedError, shown_name, take_uploads
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html

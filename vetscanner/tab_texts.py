@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from page_texts import PageTexts, load_page_texts
+from serving.page_texts import PageTexts, load_page_texts
 from vetscanner.phrases import load_phrases
 from vetscanner.schema import Language
 

@@ -1,31 +1,18 @@
 """The page under its own content security policy, in a real Chromium."""
 
 import re
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.test_browser import CHROMIUM_OPTIONS
 from tests.served_app import ServedApp
 
 pytestmark = pytest.mark.e2e
 
 # On a busy machine the page may need a minute to appear.
 LIMIT_MS = 120_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium without a window."""
-    chromium = shutil.which("chromium")
-    assert chromium, "chromium is missing; see `make test`"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from page_language import FRAME_TEXTS, GRADIO_TEXTS
+from serving.page_language import FRAME_TEXTS, GRADIO_TEXTS
 from tests.browser_page import LIMIT_MS, assert_fits_the_screen, choose_files, take_screenshot
 from tests.sample_files import draw_photo
 from tests.served_app import ServedApp

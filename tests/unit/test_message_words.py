@@ -7,7 +7,7 @@ import pytest
 
 from archive_tools.decisions import decide_by_coverage
 from archive_tools.message_words import MESSAGES, tell_message
-from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES
+from serving.page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES
 from tests.served_app import REPOSITORY
 
 # The code puts these together from parts.

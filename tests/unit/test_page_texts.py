@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import app
-from localised_numbers import write_number, write_percent
-from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, PageTexts, join_translations
+from serving.localised_numbers import write_number, write_percent
+from serving.page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, PageTexts, join_translations
 from tests.served_app import REPOSITORY
 from vetscanner.device_reasons import DEVICE_TEXTS
 from vetscanner.schema import Language

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uploads import MAX_FILES, NotUploadedError, settle_files, shown_name, take_uploads
+from serving.uploads import MAX_FILES, NotUploadedError, settle_files, shown_name, take_uploads
 
 MARK = {"_type": "gradio.FileData"}
 PNG = b"\x89PNG\r\n\x1a\n"

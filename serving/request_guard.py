@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.request_log import request_number, unexpected_error
-from uploads import NotUploadedError, settle_files
+from serving.uploads import NotUploadedError, settle_files
 
 MAX_BODY_BYTES = 32 * 2**20
 """A call's own size, files sent inside it included; uploads have their own limit."""

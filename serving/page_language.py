@@ -11,17 +11,17 @@ from typing import Final
 
 import gradio as gr
 
-from page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
+from serving.page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
 
-_FOLDER = Path(__file__).parent / "languages"
+_FOLDER = Path(__file__).parent
 
-FRAME_TEXTS: Final = load_page_texts(_FOLDER, "page")
+FRAME_TEXTS: Final = load_page_texts(_FOLDER / "languages" / "page", "page")
 """The texts around both tools."""
 
 TAB_KEYS: Final = ("vet_tab", "archive_tab")
 """Keys of the tabs' names, in their order."""
 
-GRADIO_TEXTS: Final = load_page_texts(_FOLDER / "gradio", "common")
+GRADIO_TEXTS: Final = load_page_texts(_FOLDER / "languages" / "gradio", "common")
 """Texts of Gradio's own that it does not translate, or not again when the language changes."""
 
 _WORDS = {
