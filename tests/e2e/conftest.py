@@ -1,4 +1,4 @@
-"""One browser for all tests of the page."""
+"""One browser for all tests of a module."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,7 +17,8 @@ CHROMIUM_OPTIONS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright keeps an event loop running, in which no test could start its own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium without a window."""
     chromium = shutil.which("chromium")

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.commands import count_pages
 from tests.integration.test_readme import DEFAULT_ADDRESS, EXAMPLES
@@ -37,19 +36,15 @@ class BlankPage(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
     """An empty page of another site."""
     site = ThreadingHTTPServer(("127.0.0.1", 0), BlankPage)
     threading.Thread(target=site.serve_forever, daemon=True).start()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"http://127.0.0.1:{site.server_port}/")
-        yield page
-        browser.close()
+    page = browser.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"http://127.0.0.1:{site.server_port}/")
+    yield page
+    page.close()
     site.shutdown()
 
 
