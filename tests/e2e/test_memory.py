@@ -89,7 +89,8 @@ def test_memory_files_and_processes_return_after_an_archive_run(
     assert wait_until(lambda: not quiet_app.list_children()), quiet_app.list_children()
     assert list_files(quiet_app.temp_folder) == baseline_files
     new = list_files(quiet_app.gradio_folder) - results_before
-    assert sorted(Path(name).suffix for name in new) == [".pdf", ".zip"], new
+    # The upload, and what the job is fetched from: its record, its report and the dataset.
+    assert sorted(Path(name).suffix for name in new) == [".json", ".json", ".pdf", ".zip"], new
     assert wait_until(lambda: quiet_app.measure_resident_mb() < baseline_mb + TOLERANCE_MB), (
         f"{baseline_mb:.0f} MB before, {quiet_app.measure_resident_mb():.0f} MB after"
     )
@@ -120,19 +121,17 @@ def list_mapped_files(process: psutil.Process) -> list[str]:
         return []
 
 
-def test_cancelled_run_leaves_nothing(quiet_app: ServedApp, client: Client, tmp_path: Path) -> None:
+def test_cancelled_run_leaves_nothing_but_its_job(
+    quiet_app: ServedApp, client: Client, tmp_path: Path
+) -> None:
     source = write_pdf(tmp_path / "long.pdf", ["engraving"] * 60)
     before = list_files(quiet_app.temp_folder), list_files(quiet_app.gradio_folder)
     job = client.submit(files=[handle_file(str(source))], api_name="/build_dataset")
     assert wait_until(lambda: bool(job.outputs()))
     job.cancel()
     assert wait_until(lambda: not quiet_app.list_children()), quiet_app.list_children()
-    assert wait_until(
-        lambda: (
-            not any(
-                Path(name).suffix != ".pdf"
-                for name in list_files(quiet_app.gradio_folder) - before[1]
-            )
-        )
-    )
+    new = list_files(quiet_app.gradio_folder) - before[1]
+    folders = {Path(name).parts[0] for name in new if Path(name).suffix != ".pdf"}
+    job_id = job.outputs()[0][1]["job_id"]
+    assert folders == {f"archive-{job_id}"}, new
     assert list_files(quiet_app.temp_folder) == before[0]
