@@ -1,4 +1,4 @@
-"""Numbers as readers of each language write them; pure."""
+"""Numbers and colons as readers of each language write them; pure."""
 
 from typing import Final
 
@@ -6,6 +6,15 @@ NARROW_SPACE: Final = "\u202f"
 """No-break: a number never falls apart at the end of a line."""
 
 _DECIMAL_COMMA: Final = frozenset({"de", "fr", "ru"})
+
+
+def write_colon(language: str) -> str:
+    """Return a colon and a space; in French a no-break space stands before it.
+
+    Args:
+        language: Language code.
+    """
+    return "\u00a0: " if language == "fr" else ": "
 
 
 def write_number(value: float, language: str, digits: int = 0) -> str:

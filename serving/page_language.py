@@ -43,7 +43,7 @@ _OPEN_JS = f"""async () => {{
   const asked = new URLSearchParams(location.search).get("language");
   const wanted = [asked, picked, ...navigator.languages]
     .map((tag) => (tag || "").split("-")[0].toLowerCase());
-  const language = wanted.find((tag) => tag in {json.dumps(LANGUAGE_NAMES)})
+  const language = wanted.find((tag) => Object.hasOwn({json.dumps(LANGUAGE_NAMES)}, tag))
     || "{DEFAULT_LANGUAGE}";
   return [language, ...await ({_APPLY_JS})(language)];
 }}"""

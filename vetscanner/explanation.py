@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from serving.localised_numbers import write_percent
+from serving.localised_numbers import write_colon, write_percent
 from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
 from vetscanner.phrases import Phrases
 from vetscanner.schema import (
@@ -67,7 +67,8 @@ def _iter_causes(
     for sign in outcome.signs_used:
         urgency = TICKED[sign].urgency
         if urgency is not None:
-            yield f"{phrases.labels['ticked']}: {phrases.ticked[sign].label}", urgency
+            colon = write_colon(phrases.language)
+            yield f"{phrases.labels['ticked']}{colon}{phrases.ticked[sign].label}", urgency
     for finding in outcome.findings:
         yield tell_finding(finding, phrases), _urgency_of(finding)
     if isinstance(outcome, Triage) and has_photos:
@@ -103,4 +104,4 @@ def _compare_classes(photo: Photo, prediction: Prediction, phrases: Phrases) -> 
         if round(100 * probability)
     ]
     between = f"; {phrases.labels['next']} "
-    return f"{photo.name}: {between.join(told)}."
+    return f"{photo.name}{write_colon(phrases.language)}{between.join(told)}."

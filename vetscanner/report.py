@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from serving.localised_numbers import write_colon
 from vetscanner.conditions import (
     CONDITIONS,
     OFFICIAL_VET_STEPS,
@@ -189,7 +190,7 @@ def _headline(level: str, outcome: Triage | Abstention, has_photos: bool, phrase
     parts = [phrases.levels[level]]
     if outcome.signs_used:
         ticked = ", ".join(phrases.ticked[sign].label for sign in outcome.signs_used)
-        parts.append(f"{phrases.labels['ticked']}: {ticked}")
+        parts.append(f"{phrases.labels['ticked']}{write_colon(phrases.language)}{ticked}")
     if isinstance(outcome, Abstention):
         parts.append(phrases.abstentions[outcome.reason].text)
     elif not has_photos:
@@ -214,7 +215,8 @@ def _whom_to_call(
     if any(TICKED[sign].urgency is Urgency.EMERGENCY for sign in outcome.signs_used):
         parts.insert(0, phrases.call["emergency"])
     if vet_phone:
-        parts.append(f"{phrases.labels['official_phone']}: {vet_phone}")
+        label = phrases.labels["official_phone"]
+        parts.append(f"{label}{write_colon(phrases.language)}{vet_phone}")
     return " ".join(parts)
 
 

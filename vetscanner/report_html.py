@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from serving.localised_numbers import NARROW_SPACE, write_number, write_percent
+from serving.localised_numbers import NARROW_SPACE, write_colon, write_number, write_percent
 from vetscanner.phrases import load_phrases
 from vetscanner.schema import Language, SignClass
 from vetscanner.tab_texts import VET_TEXTS
@@ -130,13 +130,14 @@ def _finding(finding: Mapping[str, Any], labels: Mapping[str, str], language: La
         if finding[key]
     )
     others = ", ".join(finding["differentials"])
+    colon = write_colon(language)
     differentials = (
-        f'<p class="small">{escape(labels["differentials"])}: {escape(others)}</p>'
+        f'<p class="small">{escape(labels["differentials"] + colon)}{escape(others)}</p>'
         if others
         else ""
     )
     return (
-        f"<p>{escape(finding['name'])}: {write_percent(share, language)}{badges}</p>"
+        f"<p>{escape(finding['name'] + colon)}{write_percent(share, language)}{badges}</p>"
         f'<div class="bar" aria-hidden="true"><span style="width:{share:.0%}"></span></div>'
         f"{differentials}"
     )
@@ -179,10 +180,13 @@ def _photo_errors(errors: Sequence[Mapping[str, str]], labels: Mapping[str, str]
 
 def _small_print(report: Mapping[str, Any], labels: Mapping[str, str], language: Language) -> str:
     machine = f'<p class="small">{_machine(report, language)}</p>' if report["device"] else ""
+    # The last one says what the star behind a step means: on paper as well, where the list is not.
+    *sources, unverified = report["sources"]
     return (
         f"<p><strong>{escape(report['disclaimer'])}</strong></p>"
+        f'<p class="small">{escape(unverified)}</p>'
         f'<details class="small"><summary>{escape(labels["sources"])}</summary>'
-        f"{_unordered(report['sources'])}</details>{machine}"
+        f"{_unordered(sources)}</details>{machine}"
     )
 
 

@@ -50,12 +50,24 @@ async function copyText(text) {
   }
 }
 
+// The photos as they lie on this device: the server's copies would cross a farmer's slow line again.
+const chosenFiles = new Map();
+const fileKey = (name, size) => `${size} ${name}`;
+function rememberFiles(files) {
+  for (const file of files || []) {
+    const key = fileKey(file.name, file.size);
+    if (!chosenFiles.has(key)) chosenFiles.set(key, URL.createObjectURL(file));
+  }
+}
+document.addEventListener("change", (event) => rememberFiles(event.target.files), true);
+document.addEventListener("drop", (event) => rememberFiles(event.dataTransfer?.files), true);
+
 function showPhotos(photos) {
   const shown = document.createElement("div");
   shown.className = "chosen-photos";
   for (const photo of photos || []) {
     const image = document.createElement("img");
-    image.src = photo.url;
+    image.src = chosenFiles.get(fileKey(photo.orig_name, photo.size)) || photo.url;
     image.alt = photo.orig_name || "";
     shown.append(image);
   }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from textwrap import fill
 
-from serving.localised_numbers import write_percent
+from serving.localised_numbers import write_colon, write_percent
 from vetscanner.conditions import CONDITIONS
 from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.report import ScanReport
@@ -17,8 +17,9 @@ def report_text(report: ScanReport) -> str:
     phrases = load_phrases(report.language)
     labels = phrases.labels
     steps = (f"{number}. {step}" for number, step in enumerate(report.first_steps, start=1))
+    colon = write_colon(report.language)
     photos = (
-        f"{photo.name}: {photo.width} x {photo.height}, {labels[photo.quality]}"
+        f"{photo.name}{colon}{photo.width} x {photo.height}, {labels[photo.quality]}"
         for photo in report.photos
     )
     sections = [
@@ -39,15 +40,16 @@ def message_text(report: ScanReport) -> str:
     """Return what a vet needs to know, in lines that a phone may break where it likes."""
     phrases = load_phrases(report.language)
     labels = phrases.labels
-    sections = [
-        [report.headline],
-        [labels["findings"] + ":", *(_finding_line(f, phrases) for f in report.findings)],
-        [labels["why"] + ":", *report.why],
-        [labels["what_to_do"] + ":", *report.first_steps],
-        [phrases.disclaimer],
+    lists: list[tuple[str, Iterable[str]]] = [
+        ("findings", (_finding_line(finding, phrases) for finding in report.findings)),
+        ("why", report.why),
+        ("what_to_do", report.first_steps),
     ]
-    told = (lines for lines in sections if len(lines) > 1 or not lines[0].endswith(":"))
-    return "\n\n".join(lines[0] + "".join(f"\n- {line}" for line in lines[1:]) for lines in told)
+    told = [(labels[key] + write_colon(report.language).rstrip(), list(ls)) for key, ls in lists]
+    sections = ["\n- ".join([heading, *lines]) for heading, lines in told if lines]
+    # What the star behind a step means.
+    starred = [labels["unverified"]] if any(s.endswith("*") for s in report.first_steps) else []
+    return "\n\n".join([report.headline, *sections, *starred, phrases.disclaimer])
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:
@@ -59,9 +61,10 @@ def _section(heading: str, lines: Iterable[str]) -> str:
 def _finding_line(finding: Finding, phrases: Phrases) -> str:
     """For example "signs like ...: 83%, must be reported; may also be: ..."."""
     condition, labels = CONDITIONS[finding.sign], phrases.labels
-    line = f"{phrases.signs[finding.sign].name}: "
+    colon = write_colon(phrases.language)
+    line = phrases.signs[finding.sign].name + colon
     line += write_percent(finding.probability, phrases.language)
     for label, holds in (("notifiable", condition.notifiable), ("zoonotic", condition.zoonotic)):
         line += f", {labels[label]}" if holds else ""
     others = ", ".join(phrases.signs[finding.sign].differentials)
-    return f"{line}; {labels['differentials']}: {others}"
+    return f"{line}; {labels['differentials']}{colon}{others}"

@@ -169,8 +169,8 @@ def on_triage(
         # On the page and not in a toast: it says what to do, and a toast is gone in seconds.
         return error_html(str(error)), None
     except VetScannerError as error:
-        told = VET_TEXTS.tell("failed", language)
-        return error_html(f"{told}\n{error}"), None
+        _LOG.error("No triage: %s", error)
+        return error_html(VET_TEXTS.tell("failed", language)), None
     message = message_text(report)
     return report_html(report.to_json(heatmaps=True), report.language, message), report.to_json()
 
