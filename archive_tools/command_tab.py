@@ -7,9 +7,11 @@ from typing import Any
 
 import gradio as gr
 
+from archive_tools.captions import check_caption
 from archive_tools.command_line import build_arguments, join_command, threshold
 from archive_tools.config import DatasetConfig, PageFilter
 from archive_tools.errors import ArchiveToolsError
+from archive_tools.message_words import tell_message
 from archive_tools.report_html import error_html
 from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
 from archive_tools.tab_options import OptionInputs, ThresholdInputs, page_config
@@ -32,15 +34,18 @@ def build_command_view() -> gr.HTML:
         return gr.HTML(command_html(_DEFAULTS), elem_id="command-line")
 
 
-def follow_options(view: gr.HTML, options: OptionInputs, thresholds: ThresholdInputs) -> None:
+def follow_options(
+    view: gr.HTML, options: OptionInputs, thresholds: ThresholdInputs, language: gr.Dropdown
+) -> None:
     """Let the command follow the options.
 
     Args:
         view: Where the command stands.
         options: The options.
         thresholds: The sliders.
+        language: The page's language.
     """
-    inputs = [*options.as_list(), *thresholds.as_list()]
+    inputs = [language, *options.as_list(), *thresholds.as_list()]
     typed = (options.trigger, options.password)
     changes = [box.blur for box in typed] + [box.submit for box in typed]
     chosen = (options.filter, options.content, options.spreads, options.fit)
@@ -52,12 +57,20 @@ def follow_options(view: gr.HTML, options: OptionInputs, thresholds: ThresholdIn
         )
 
 
-def on_options(*values: Any) -> str:
-    """Return the command for the options of the page."""
+def on_options(language: str, *values: Any) -> str:
+    """Return the command for the options of the page.
+
+    Args:
+        language: Language of the page.
+        values: Those that `page_config` takes.
+    """
     try:
-        return command_html(page_config(*values))
+        config = page_config(*values)
+        # The command would be refused for it.
+        check_caption(config.caption, config.trigger)
+        return command_html(config)
     except ArchiveToolsError as error:
-        return error_html(str(error))
+        return error_html(tell_message(str(error), language))
 
 
 def command_html(config: DatasetConfig) -> str:

@@ -108,7 +108,7 @@ def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
     page = _Page(language_input, files, options, *buttons, outputs, current, fetch, preview)
     others = (files, options.content, options.finishing, options.spreads)
     clear_when_outdated(preview, options.filter, *others)
-    follow_options(command, options, preview.thresholds)
+    follow_options(command, options, preview.thresholds, language_input)
     _connect(demo, page)
     api(build_dataset, api_name="build_dataset", **_AS_ONE_RUN)
     api(fetch_result, api_name="fetch_result", **AS_FETCH)

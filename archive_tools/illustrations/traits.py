@@ -42,7 +42,7 @@ def notice_traits(
         "negative": page.negative,
         f"turned {90 * (quarter_turns or 0)} degrees": bool(quarter_turns),
         "sideways": reading.marks.turned and has_text and quarter_turns is None,
-        f"skewed by {reading.skew_deg:.1f} degrees": bool(reading.skew_deg),
+        f"skewed by {abs(reading.skew_deg):.1f} degrees": bool(reading.skew_deg),
         "scanner frame": is_framed or page.frame is not None,
         "dark": _is_dark(page),
         "low contrast": has_text and page.darkest >= PALE_MARKS,

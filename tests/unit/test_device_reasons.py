@@ -5,6 +5,7 @@ import re
 import gradio as gr
 import httpx
 import pytest
+import torch
 
 from vetscanner import cli, gpu, gpu_failures
 from vetscanner.device_reasons import DEVICE_TEXTS, tell_device_reason
@@ -15,7 +16,8 @@ ENGLISH_LEFT = re.compile(r"\b(the|was|your|this|for|had|left|again|no)\b", re.I
 OTHERS = ["de", "fr", "ru"]
 
 
-def list_reasons() -> list[str]:
+@pytest.fixture
+def reasons(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every sentence that the modules which choose the device can say."""
     refusals = [
         gr.Error(f"{beginning} (30s requested vs. 3s left). Try again in 1:00:00.", title=title)
@@ -28,19 +30,19 @@ def list_reasons() -> list[str]:
         model_failure(InferenceError("failed")),
         gr.Error("", title="new"),
     ]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     causes = [failure_in_plain_words(error) for error in errors]
     return [
         gpu._GPU_REASON,
         gpu._NO_GPU_REASON,
         cli.choose_device("cpu")[1],
-        "This machine has a GPU.",
+        cli.choose_device("auto")[1],
         *(f"No GPU for this request: {cause}." for cause in causes),
     ]
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_reason_is_translated(language: str) -> None:
-    reasons = list_reasons()
+def test_every_reason_is_translated(language: str, reasons: list[str]) -> None:
     assert len(reasons) > 15
     for reason in reasons:
         told = tell_device_reason(reason, language)
@@ -49,12 +51,12 @@ def test_every_reason_is_translated(language: str) -> None:
         assert ("3s left" in reason) <= ("30" in told and "1:00:00" in told), (reason, told)
 
 
-def test_english_stays_as_it_is() -> None:
-    assert [tell_device_reason(reason, "en") for reason in list_reasons()] == list_reasons()
+def test_english_stays_as_it_is(reasons: list[str]) -> None:
+    assert [tell_device_reason(reason, "en") for reason in reasons] == reasons
 
 
-def test_every_text_is_one_that_is_said() -> None:
-    said = " ".join(list_reasons())
+def test_every_text_is_one_that_is_said(reasons: list[str]) -> None:
+    said = " ".join(reasons)
     for key, text in DEVICE_TEXTS.texts["en"].items():
         assert all(part in said for part in re.split(r"\{\w+\}", text)), key
 

@@ -145,7 +145,7 @@ def test_a_skewed_page_is_levelled_and_its_box_brought_back(degrees):
     skewed = cv2.warpAffine(mixed_page(), there, size, borderMode=cv2.BORDER_REPLICATE)
     verdict = judge_page(skewed)
     (trait,) = verdict.traits
-    assert float(trait.split()[2]) == pytest.approx(degrees, abs=0.5)
+    assert float(trait.split()[2]) == pytest.approx(abs(degrees), abs=0.5)
     x0, y0, x1, y1 = PICTURE
     corners = np.array([(x0, y0, 1), (x1, y0, 1), (x0, y1, 1), (x1, y1, 1)]) @ there.T
     (found,) = verdict.illustrations

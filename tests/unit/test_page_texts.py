@@ -1,5 +1,6 @@
 """The page's texts: complete in every language, and none left outside."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -51,6 +52,15 @@ def test_files_of_all_languages_lie_in_each_folder() -> None:
         assert found == set(LANGUAGE_NAMES), folder
         for language in LANGUAGE_NAMES:
             tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+def test_no_line_breaks_before_french_punctuation() -> None:
+    """A narrow space that does not break stands before ; ? !, a wide one before a colon."""
+    files = sorted(REPOSITORY.glob("*/languages/**/fr.toml"))
+    assert len(files) >= 8
+    for path in files:
+        values = json.dumps(tomllib.loads(path.read_text(encoding="utf-8")), ensure_ascii=False)
+        assert not re.search("[ \u00a0][;?!]|[ \u202f]:|« | »", values), path
 
 
 def test_page_and_report_know_the_same_languages() -> None:
