@@ -15,6 +15,11 @@ ArchiveToolsError
 A page that fails ends as a record (`PageOutcome.FAILED`): `PageError` never leaves the worker.
 """
 
+from typing import Final
+
+WRONG_PASSWORD: Final = "is encrypted and the password given is wrong."
+"""How the message ends of a file that another password would open."""
+
 
 class ArchiveToolsError(Exception):
     """Base of everything that the archive tools raise on purpose."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gradio import FileData
-from gradio.utils import get_upload_folder
+from gradio.utils import abspath, get_upload_folder
 from gradio_client.utils import encode_file_path
 
 from archive_tools.config import DatasetConfig
@@ -31,9 +31,12 @@ from archive_tools.writer import journal_path
 KEPT_S = 86_400
 """A job waits so long, after the last that happened to it: a day, as Gradio keeps uploads."""
 
-MOST_JOBS = 64
+SAFE_S = 3_600
+"""So long nothing but its age removes a job: else many small ones would push out everybody's."""
+
+MOST_JOBS = 256
 MOST_BYTES = 20_000_000_000
-"""Jobs that wait at once, and what they may take together, inputs counted; the oldest go first."""
+"""Jobs on disk at once, more than may wait in the queue, and what they may take, inputs counted."""
 
 RESULT_NAME = "dataset.zip"
 _INPUTS, _OPTIONS_NAME, _REPORT_NAME = "inputs", "job.json", "report.json"
@@ -124,9 +127,9 @@ def create_job(files: Sequence[NamedFile], config: DatasetConfig) -> Job:
         config: Options of the run. The password is not stored.
 
     Raises:
-        DatasetWriteError: The disk is full or gone.
+        DatasetWriteError: The disk is full or gone, or there is no room for one more job.
     """
-    remove_old_jobs()
+    _make_room(sum(_file_bytes(file.path) for file in files))
     job = Job(secrets.token_hex(16))
     try:
         (job.folder / _INPUTS).mkdir(parents=True)
@@ -173,12 +176,20 @@ def open_job_folder(result_name: str) -> Iterator[Path]:
 
     Args:
         result_name: What finished work leaves in it.
+
+    Raises:
+        DatasetWriteError: There is no room for one more.
     """
-    remove_old_jobs()
+    _make_room(0)
     folder = Path(get_upload_folder()) / f"{_PREFIX}{secrets.token_hex(16)}"
     (folder / _INPUTS).mkdir(parents=True)
     try:
-        yield folder
+        # Nothing is written there: its lock says that somebody is at work.
+        with open_journal(journal_path(folder / RESULT_NAME)) as lock:
+            try:
+                yield folder
+            finally:
+                lock.remove()
     finally:
         shutil.rmtree(folder / _INPUTS, ignore_errors=True)
         if not (folder / result_name).exists():
@@ -225,24 +236,65 @@ def served_file(path: str | Path) -> FileData:
 
 
 def remove_old_jobs() -> None:
-    """Remove what has waited for a day, then the oldest until there is room for one more.
+    """Remove what has waited for a day, and the oldest where there is too much.
 
-    Gradio deletes after a day what it remembers: results that were handed out, and nothing of what
-    an earlier server did. Call it as well when the page is built.
+    Gradio is kept from it (`JobFiles`). Call it as well when the page is built.
     """
-    folders = [
-        folder
+    _remove_old_jobs(MOST_JOBS, MOST_BYTES)
+
+
+class JobFiles:
+    """The files of all jobs at the moment, as paths that Gradio's own sweep is not to delete.
+
+    Gradio remembers each result that it has handed out, and would delete it when the server stops.
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield them as Gradio writes them."""
+        for path in Path(get_upload_folder()).glob(f"{_PREFIX}*/*"):
+            yield str(abspath(path))
+
+
+def _make_room(size_bytes: int) -> None:
+    """Make room for a job, or say why there is none.
+
+    Args:
+        size_bytes: What its inputs take.
+
+    Raises:
+        DatasetWriteError: They are too large, or younger jobs have all the room.
+    """
+    if size_bytes > MOST_BYTES:
+        raise DatasetWriteError(
+            f"These files are larger than the {MOST_BYTES / 1e9:.0f} GB that all jobs may take "
+            "here together. Give fewer files, or use the command line."
+        )
+    if not _remove_old_jobs(MOST_JOBS - 1, MOST_BYTES - size_bytes):
+        raise DatasetWriteError("The server holds as many jobs as it can. Try again in an hour.")
+
+
+def _remove_old_jobs(most_jobs: int, most_bytes: int) -> bool:
+    """Remove expired jobs, then idle ones, the oldest first; whether the others are few enough."""
+    now_s = time.time()
+    folders = _list_folders()
+    left = {folder: _size_bytes(folder) for _, folder in folders}
+    for number, (used_s, folder) in enumerate(folders, start=1):
+        is_too_much = len(left) > most_jobs or sum(left.values()) > most_bytes
+        may_go = used_s < now_s - SAFE_S and number < len(folders)
+        is_expired = used_s < now_s - KEPT_S
+        if (is_expired or (is_too_much and may_go)) and not _is_at_work(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            del left[folder]
+    return len(left) <= most_jobs and sum(left.values()) <= most_bytes
+
+
+def _list_folders() -> list[tuple[float, Path]]:
+    """Return all job folders with the time of their last use, the oldest first."""
+    return sorted(
+        (_last_used_s(folder), folder)
         for folder in Path(get_upload_folder()).glob(f"{_PREFIX}*")
         if not folder.is_symlink() and folder.is_dir()
-    ]
-    folders.sort(key=_last_used_s, reverse=True)
-    too_old_s = time.time() - KEPT_S
-    room = MOST_BYTES
-    for number, folder in enumerate(folders, start=1):
-        room -= _size_bytes(folder)
-        is_too_much = number >= MOST_JOBS or room < 0
-        if _last_used_s(folder) < too_old_s or (is_too_much and not _is_at_work(folder)):
-            shutil.rmtree(folder, ignore_errors=True)
+    )
 
 
 def _last_used_s(folder: Path) -> float:
@@ -255,13 +307,17 @@ def _last_used_s(folder: Path) -> float:
 
 
 def _size_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size
-        except OSError:
-            continue  # gone meanwhile
-    return total
+    # os.walk passes over a folder that vanishes meanwhile, where Path.rglob raises.
+    return sum(
+        _file_bytes(Path(parent, name)) for parent, _, names in os.walk(folder) for name in names
+    )
+
+
+def _file_bytes(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0  # gone meanwhile
 
 
 def _is_at_work(folder: Path) -> bool:

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from archive_tools.config import ON_THE_PAGE, RunOptions
-from archive_tools.errors import InvalidOptionError
+from archive_tools.errors import WRONG_PASSWORD, EncryptedPdfError, InvalidOptionError
 from archive_tools.job_folder import KEPT_S, Job
+from archive_tools.journal import has_kept_page
 from archive_tools.pipeline import build_dataset
 from archive_tools.report_html import nothing_usable
 from archive_tools.schema import PageFailure, Progress, RunReport, RunStatus, SourceFailure
-from archive_tools.writer import open_dataset_writer
+from archive_tools.writer import journal_path, open_dataset_writer
 
 TICK_S = 0.5
 """Seconds between two news of a job that another request is at work on."""
@@ -117,7 +118,8 @@ def follow_job(
         News a few times a second; the last one is done, failed or expired.
 
     Raises:
-        ArchiveToolsError: The run cannot go on for now (a full disk, say), or needs a password.
+        ArchiveToolsError: The run cannot go on for now (a full disk, say), or needs a password,
+            or another one.
     """
     while (news := look_at_job(job)).state not in _FINAL:
         if news.state is JobState.RUNNING:
@@ -137,7 +139,7 @@ def follow_job(
 def finish_early(job: Job) -> Generator[JobNews, None, None]:
     """Make the dataset of the pages that are done, and give the others up.
 
-    Where no page is kept yet nothing happens, and the job may still be finished.
+    Where no page is kept yet nothing happens, at once, and the job may still be finished.
 
     Args:
         job: A job that nobody is at work on any more.
@@ -148,13 +150,17 @@ def finish_early(job: Job) -> Generator[JobNews, None, None]:
     Raises:
         DatasetWriteError: The disk is full, or the dataset failed its check.
     """
-    while not TURN.take():
-        yield JobNews(job.id, JobState.WAITING)
-    try:
-        if look_at_job(job).state is JobState.STOPPED:
-            _complete_with_what_is_done(job)
-    finally:
-        TURN.give_back()
+    is_over = False
+    while not is_over and _is_worth_a_turn(job):
+        if not TURN.take():
+            yield JobNews(job.id, JobState.WAITING)
+            continue
+        try:
+            if look_at_job(job).state is JobState.STOPPED:
+                _complete_with_what_is_done(job)
+            is_over = True
+        finally:
+            TURN.give_back()
     yield look_at_job(job)
 
 
@@ -172,6 +178,8 @@ def look_at_job(job: Job) -> JobNews:
     report = job.read_report()
     if report is None:
         return JobNews(job.id, JobState.STOPPED)
+    if report.out and not report.out.is_file():
+        return JobNews(job.id, JobState.EXPIRED)
     return JobNews(job.id, JobState.DONE if report.out else JobState.FAILED, report=report)
 
 
@@ -187,11 +195,29 @@ def _run(job: Job, password: str | None, scores: Path | None) -> Generator[JobNe
     with closing(steps):
         for step in steps:
             if isinstance(step, RunReport):
+                _check_password(step)
                 job.record_report(step)
             else:
                 TURN.news = JobNews(job.id, JobState.RUNNING, progress=step)
                 yield TURN.news
     TURN.news = None
+
+
+def _check_password(report: RunReport) -> None:
+    """Keep a job that came to nothing for a wrong password: it may be given again."""
+    wrong = [one.message for one in report.source_failures if one.message.endswith(WRONG_PASSWORD)]
+    if report.out is None and wrong:
+        raise EncryptedPdfError(
+            f"{wrong[0]} The files are kept: fetch the result again with the right password."
+        )
+
+
+def _is_worth_a_turn(job: Job) -> bool:
+    """Whether a job has, or may soon have, pages to finish it with."""
+    state = look_at_job(job).state
+    if state is JobState.STOPPED:
+        return has_kept_page(journal_path(job.result_path))
+    return state not in _FINAL
 
 
 def _complete_with_what_is_done(job: Job) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from io import FileIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,20 @@ def is_journal(path: Path) -> bool:
     with path.open("rb") as file:
         first = file.readline(_LONGEST_FIRST_LINE)
     return isinstance(_decode(first), RunBegun)
+
+
+def has_kept_page(path: Path) -> bool:
+    """Return whether a journal records a page that is in the dataset; its lock is not needed.
+
+    Args:
+        path: The journal's file; it may be missing.
+    """
+    try:
+        with path.open("rb") as file:
+            lines = takewhile(lambda line: line is not None, map(_decode, file))
+            return any(isinstance(one, PageDone) and bool(one.images) for one in lines)
+    except FileNotFoundError:
+        return False
 
 
 def _lock(file: FileIO, path: Path) -> None:

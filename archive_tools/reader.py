@@ -17,7 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pymupdf
 
-from archive_tools.errors import EncryptedPdfError, PageError, UnreadablePdfError
+from archive_tools.errors import (
+    WRONG_PASSWORD,
+    EncryptedPdfError,
+    PageError,
+    UnreadablePdfError,
+)
 from archive_tools.file_kinds import PACKED_BOOK_SUFFIXES
 from archive_tools.page_damage import raise_for_damage, raise_for_missing_parts
 from archive_tools.scan_finder import Scan, find_scan, shows_device_colours_plainly
@@ -351,7 +356,7 @@ def _unlock(document: pymupdf.Document, name: str, password: str | None) -> None
             f"{name} is encrypted. Give its password (on the command line: --password)."
         )
     if not document.authenticate(password):
-        raise EncryptedPdfError(f"{name} is encrypted and the password given is wrong.")
+        raise EncryptedPdfError(f"{name} {WRONG_PASSWORD}")
 
 
 def _count_pages(document: pymupdf.Document, name: str) -> int:

@@ -26,7 +26,7 @@ from archive_tools.fetch_tab import (
     show_job,
 )
 from archive_tools.file_kinds import SOURCE_SUFFIXES
-from archive_tools.job_folder import find_job, remove_old_jobs
+from archive_tools.job_folder import JobFiles, find_job, remove_old_jobs
 from archive_tools.job_run import JobNews, JobState, follow_job
 from archive_tools.message_words import tell_message
 from archive_tools.preview import SCORES_NAME
@@ -102,6 +102,8 @@ def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
             buttons = _build_buttons()
         with gr.Column():
             outputs = _build_outputs()
+            # A list of files that Gradio's sweep spares, whichever component handed them out.
+            outputs[2].keep_in_cache = JobFiles()  # type: ignore[assignment]
             fetch = build_fetch_panel()
     preview = build_preview_panel()
     current = gr.State(None)

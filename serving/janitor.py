@@ -10,7 +10,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,11 +88,11 @@ def run_janitor(
 
     def go_round() -> None:
         while True:
-            swept = sweep(folder, time.time())
-            for other in others:
-                other()
-            if swept != Swept():
-                _LOG.info("swept %d files, %d folders, %d bytes", *_counts(swept))
+            try:
+                _go_round(folder, others)
+            except Exception as error:  # noqa: BLE001 - one bad round must not be the last
+                # Its kind alone: the words of an OSError have a path, and paths hold ids of jobs.
+                _LOG.error("a round failed: %s", type(error).__name__)
             if done.wait(every_s):
                 return
 
@@ -103,6 +103,14 @@ def run_janitor(
     finally:
         done.set()
         thread.join(timeout=10.0)
+
+
+def _go_round(folder: Path, others: Iterable[Callable[[], None]]) -> None:
+    swept = sweep(folder, time.time())
+    for other in others:
+        other()
+    if swept != Swept():
+        _LOG.info("swept %d files, %d folders, %d bytes", *_counts(swept))
 
 
 def _counts(swept: Swept) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from archive_tools.config import DatasetConfig, PageFilter
-from archive_tools.errors import InvalidOptionError
+from archive_tools.errors import EncryptedPdfError, InvalidOptionError
 from archive_tools.fetch_tab import begin_job
 from archive_tools.job_folder import Job
 from archive_tools.job_run import TURN, JobNews, JobState, finish_early, follow_job, look_at_job
@@ -136,6 +136,28 @@ def test_a_password_has_to_be_given_again(tmp_path: Path) -> None:
     with pytest.raises(InvalidOptionError, match="Give it again"):
         finish(job)
     assert look_at_job(job).state is JobState.STOPPED
+
+
+def test_a_wrong_password_may_be_given_again(tmp_path: Path) -> None:
+    locked = write_bad_pdf(tmp_path, "encrypted")
+    config = DatasetConfig(filter=PageFilter.NONE, password="wrong")
+    job = begin_job([NamedFile(locked, "locked.pdf")], config)
+    with pytest.raises(EncryptedPdfError, match=r"locked\.pdf .* The files are kept"):
+        list(follow_job(job, "wrong"))
+    assert look_at_job(job).state is JobState.STOPPED
+    assert TURN.news is None
+    *_, news = follow_job(job, "sesame")
+    assert news.state is JobState.DONE
+
+
+def test_cancel_waits_for_nobody_where_nothing_is_to_be_kept(begin: Callable[[], Job]) -> None:
+    waiting, ended = begin(), begin()
+    assert finish(ended).state is JobState.DONE
+    with TURN._lock:  # somebody else's run
+        assert [news.state for news in finish_early(waiting)] == [JobState.STOPPED]
+        assert [news.state for news in finish_early(ended)] == [JobState.DONE]
+    ended.result_path.unlink()
+    assert look_at_job(ended).state is JobState.EXPIRED, "its address would lead nowhere"
 
 
 def test_an_expired_job_says_so(uploads: Path) -> None:

@@ -94,3 +94,18 @@ def test_janitor_goes_round_at_once_and_again_and_ends(folder: Path) -> None:
     with run_janitor(folder, lambda: rounds.append(1), every_s=0.01):
         assert wait_until(lambda: not leftover.exists() and len(rounds) >= 3)
     assert "janitor" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_round_that_fails_is_not_the_last_and_names_no_path(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rounds: list[int] = []
+
+    def fail() -> None:
+        rounds.append(1)
+        (folder / "archive-0123").rmdir()
+
+    with run_janitor(folder, fail, every_s=0.01):
+        assert wait_until(lambda: len(rounds) >= 2)
+    assert "FileNotFoundError" in caplog.text
+    assert "0123" not in caplog.text

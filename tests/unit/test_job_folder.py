@@ -8,13 +8,15 @@ from pathlib import Path
 
 import gradio as gr
 import pytest
+from gradio.route_utils import delete_files_created_by_app
 
 from archive_tools import job_folder
 from archive_tools.config import Content, DatasetConfig, Finishing, PageFilter, Spreads
-from archive_tools.errors import InvalidOptionError
+from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.job_folder import (
     KEPT_S,
     RESULT_NAME,
+    SAFE_S,
     create_job,
     find_job,
     link_input,
@@ -31,6 +33,7 @@ from archive_tools.schema import (
     SourceFailure,
 )
 from archive_tools.tab import build_archive_tab
+from serving.limits import MAX_QUEUE
 
 
 @pytest.fixture
@@ -162,18 +165,93 @@ def test_the_oldest_make_room_but_not_one_at_work(
     uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(6):
-        write_job(uploads / f"archive-{number}", 60.0 * number, "dataset.zip.journal")
+        write_job(uploads / f"archive-{number}", SAFE_S + 60.0 * number, "dataset.zip.journal")
     monkeypatch.setattr(job_folder, "MOST_JOBS", 4)
     with (uploads / "archive-5" / "dataset.zip.journal").open("rb") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         remove_old_jobs()
-    # Three, so that there is room for the one that comes.
     assert list_names(uploads) == ["archive-0", "archive-1", "archive-2", "archive-5"]
+
+
+def test_many_new_jobs_push_out_nobody_and_are_refused(
+    upload: NamedFile, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_folder, "MOST_JOBS", 4)
+    write_job(uploads / "archive-hour", SAFE_S + 60, RESULT_NAME)
+    write_job(uploads / "archive-young", SAFE_S - 60, RESULT_NAME)
+    made = [create_job([upload], DatasetConfig()) for _ in range(3)]
+    with pytest.raises(DatasetWriteError, match="Try again in an hour"):
+        create_job([upload], DatasetConfig())
+    assert all(job.exists for job in made)
+    assert (uploads / "archive-young" / RESULT_NAME).exists()
+    assert not (uploads / "archive-hour").exists()
+
+
+def test_there_is_room_for_more_jobs_than_may_wait() -> None:
+    assert job_folder.MOST_JOBS > MAX_QUEUE
+
+
+def test_a_preview_at_work_makes_no_room(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_folder, "MOST_JOBS", 1)
+    with open_job_folder(TABLE_NAME) as folder:
+        for path in (*folder.iterdir(), folder):
+            os.utime(path, (time.time() - KEPT_S - 60,) * 2)
+        write_job(uploads / "archive-newer", SAFE_S + 60, RESULT_NAME)
+        remove_old_jobs()
+        assert folder.exists()
+
+
+def test_a_job_that_is_too_large_is_refused_at_once(
+    upload: NamedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_folder, "MOST_BYTES", 1_500)
+    job = create_job([upload], DatasetConfig())
+    with pytest.raises(DatasetWriteError, match="larger than"):
+        create_job([upload, upload], DatasetConfig())
+    assert job.exists
+    # One that has grown since, and still waits for its turn.
+    monkeypatch.setattr(job_folder, "MOST_BYTES", 500)
+    for path in (*job.folder.rglob("*"), job.folder):
+        os.utime(path, (time.time() - SAFE_S - 60,) * 2)
+    remove_old_jobs()
+    assert job.exists
+
+
+def test_a_folder_that_vanishes_meanwhile_is_no_error(
+    uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_job(uploads / "archive-left", 60.0, RESULT_NAME)
+    scandir = os.scandir
+
+    def scan_too_late(path: str | Path) -> object:
+        if Path(path).name == "inputs":
+            Path(path).rmdir()
+        return scandir(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", scan_too_late)
+        remove_old_jobs()
+    assert list_names(uploads / "archive-left") == [RESULT_NAME]
+
+
+def test_gradio_spares_results_that_it_has_handed_out(upload: NamedFile) -> None:
+    with gr.Blocks() as demo:
+        build_archive_tab(demo, gr.Dropdown())
+    job = create_job([upload], DatasetConfig())
+    job.result_path.write_bytes(b"dataset")
+    (output,) = [
+        one for one in demo.blocks.values() if getattr(one, "elem_id", "") == "dataset-output"
+    ]
+    for path in (job.result_path, upload.path):
+        output.move_resource_to_block_cache(path)
+    delete_files_created_by_app(demo, age=None)
+    assert job.result_path.exists()
+    assert not upload.path.exists()
 
 
 def test_large_jobs_make_room_sooner(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
-        write_job(uploads / f"archive-{number}", 60.0 * number, "inputs/000000.pdf")
+        write_job(uploads / f"archive-{number}", SAFE_S + 60.0 * number, "inputs/000000.pdf")
         os.truncate(uploads / f"archive-{number}" / "inputs" / "000000.pdf", 40_000)
     monkeypatch.setattr(job_folder, "MOST_BYTES", 100_000)
     remove_old_jobs()
