@@ -107,7 +107,8 @@ class DatasetConfig:
         min_sigma: Pages with `gray.std()` above this at 144 dpi are kept by the sigma rule.
         min_score: Pages whose pictures cover this share, 0 to 1, are kept by `auto`.
         content: Whole pages, or each illustration cut out.
-        min_region_area: Illustrations that cover less of the page, 0 to 1, are not cut out.
+        min_region_area: Illustrations that cover less of the page, 0 to 1, are not cut out;
+            on pages of tables or music, those that cover less than 0.04 are not either.
         spreads: Whether `auto` judges and saves each page of a two-page spread by itself.
         fit: How a picture is brought to `size_px`.
         size_px: Side of the square images in pixels; buckets have about as many pixels.

@@ -92,13 +92,18 @@ def judge_regions(judged: PageJudgement, view: PageView, config: DatasetConfig) 
     findings = judged.findings or find_on(view, config)
     if findings.verdict.illustrations:
         return replace(judged, findings=findings)
-    decision = replace(judged.decision, keep=False, reason=reason_without_region(config))
+    reason = reason_without_region(findings.verdict)
+    decision = replace(judged.decision, keep=False, reason=reason)
     return replace(judged, decision=decision)
 
 
-def reason_without_region(config: DatasetConfig) -> str:
-    """Return why a page without any illustration to cut out is dropped."""
-    return f"no illustration of at least {100 * config.min_region_area:g} % of the page"
+def reason_without_region(verdict: PageVerdict) -> str:
+    """Return why a page without any illustration to cut out is dropped.
+
+    Args:
+        verdict: What the page shows, and how much of it a picture had to cover.
+    """
+    return f"no illustration of at least {100 * verdict.least_area_share:g} % of the page"
 
 
 def decide_by_verdict(verdict: PageVerdict, min_score: float) -> Decision:

@@ -59,7 +59,7 @@ def preview_page(view: PageView, judged: PageJudgement, config: DatasetConfig) -
     found = findings.verdict.reason if is_auto else f"sigma {judged.sigma:.1f}"
     shown = _shrink_page(view, THUMBNAIL_PX, findings, found)
     if config.content is Content.REGIONS and not shown.boxes:
-        return replace(shown, rejection=reason_without_region(config))
+        return replace(shown, rejection=reason_without_region(findings.verdict))
     return shown
 
 

@@ -74,7 +74,8 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
         The verdict; its boxes are in pixels of `grey`.
     """
     if min(grey.shape) < SMALLEST_SIDE_PX:
-        return PageVerdict((), 0.0, False, None, (), "too small to tell")
+        verdict = PageVerdict((), 0.0, False, None, (), "too small to tell")
+        return replace(verdict, least_area_share=least_area_share)
     small, scale = shrink(grey, WORKING_PIXELS)
     sheet = _find_sheet(small)
     found = _find_on(small[sheet[1] : sheet[3], sheet[0] : sheet[2]], least_area_share)
@@ -85,7 +86,7 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
     turns = find_quarter_turns(found.reading)
     traits = notice_traits(found.reading, turns, is_framed=area(sheet) < small.size)
     verdict = describe_page(on_page, page_pixels, found.faint, traits)
-    verdict = replace(verdict, quarter_turns=turns or 0)
+    verdict = replace(verdict, quarter_turns=turns or 0, least_area_share=found.least_area_share)
     if found.gutter is None:
         return verdict
     gutter_x = min(size[0] - 1, max(1, round((sheet[0] + found.gutter) / scale)))
@@ -108,6 +109,7 @@ class _Found:
     boxes: list[PixelBox]
     faint: bool
     gutter: int | None
+    least_area_share: float
 
 
 def _find_on(small: Grey, least_area_share: float) -> _Found:
@@ -122,10 +124,12 @@ def _find_on(small: Grey, least_area_share: float) -> _Found:
         reading, marked = _look_again_at_pale_page(small, reading, marked)
         boxes = _large_ones(marked, least_area_share, reading)
     gutter = find_gutter(reading.page, reading.marks, boxes)
+    least = _least_share(least_area_share, reading)
     if gutter is not None:  # each of its pages is about half of the scan
         halved = _large_ones(marked, least_area_share / 2, reading)
         boxes = [box for box in halved if not box[0] < gutter < box[2]]
-    return _Found(reading, boxes, faint, gutter)
+        least = 2 * _least_share(least_area_share / 2, reading)
+    return _Found(reading, boxes, faint, gutter, least)
 
 
 def _look_again_at_pale_page(
@@ -154,10 +158,13 @@ def _find_pictures(reading: Reading) -> list[PixelBox]:
 
 
 def _large_ones(boxes: list[PixelBox], share: float, reading: Reading) -> list[PixelBox]:
-    """Leave out what covers less than a share of the page; what is small in a table is of it."""
-    if _is_ruled(reading):
-        share = max(share, LEAST_SHARE_AMONG_RULES)
-    return [box for box in boxes if area(box) >= share * reading.page.page_pixels]
+    least = _least_share(share, reading) * reading.page.page_pixels
+    return [box for box in boxes if area(box) >= least]
+
+
+def _least_share(share: float, reading: Reading) -> float:
+    """The share of the page that a picture must cover; what is small in a table is of it."""
+    return max(share, LEAST_SHARE_AMONG_RULES) if _is_ruled(reading) else share
 
 
 def _upright(box: PixelBox, marks: Marks) -> PixelBox:

@@ -19,6 +19,8 @@ THRESHOLD_RANGE = (110, 190)
 FEW_PALE_MARKS = 140.0
 PALE_PRINT = 215.0
 PALEST_PRINT = 240.0
+# Shadows along a whole side reach this share of the page; dark pictures are often larger.
+LARGEST_SHADOW_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def is_shadow(page: InkPage, box: tuple[int, int, int, int]) -> bool:
     """
     x0, y0, x1, y1 = box
     width, height = x1 - x0, y1 - y0
-    if width * height > 0.15 * page.grey.size:
+    if width * height > LARGEST_SHADOW_SHARE * page.grey.size:
         return False
     shade = page.shade[y0 // MAP_STEP : -(-y1 // MAP_STEP), x0 // MAP_STEP : -(-x1 // MAP_STEP)]
     level = level_below(shade, 0.5) / max(1.0, level_below(page.shade, 0.85))

@@ -65,8 +65,6 @@ def _reject_shape(
         return Rejection.EDGE
     if edges > 1 and share_x * share_y < 0.05:
         return Rejection.EDGE
-    if edges > 1 and min(share_x, share_y) < 0.2 and max(share_x, share_y) > 0.9:
-        return Rejection.EDGE
     beside = _is_beside(candidate, page_size, turned)
     return Rejection.EDGE if beside and share_x < 0.12 and height > 2.5 * width else None
 

@@ -55,6 +55,8 @@ class PageVerdict:
         quarter_turns: By how many quarter turns against the clock the page has been turned from
             upright, 0 to 3; 0 where too little text tells.
         halves: The left and the right page of a two-page spread; empty without a gutter.
+        least_area_share: Pictures that cover less of their page were left out; more than was asked
+            for on a page of tables or music.
     """
 
     illustrations: tuple[Illustration, ...]
@@ -65,6 +67,7 @@ class PageVerdict:
     reason: str
     quarter_turns: int = 0
     halves: tuple[HalfVerdict, ...] = ()
+    least_area_share: float = 0.0
 
     def side_of(self, box: PixelBox) -> str:
         """Return on which page of a spread a picture lies; empty where there is one page."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from archive_tools.illustrations import find_illustrations, judge_page
 from archive_tools.illustrations.boxes import are_near
 from archive_tools.illustrations.candidates import find_gapless_ink
+from archive_tools.illustrations.finder import LEAST_SHARE_AMONG_RULES
 from archive_tools.illustrations.lighting import find_frame, find_sheet
 from archive_tools.illustrations.marks import Kind, find_marks, find_rules
 from archive_tools.illustrations.paper import separate_ink
@@ -18,6 +19,7 @@ from archive_tools.illustrations.pixels import shrink
 from archive_tools.illustrations.reading import may_be_negative, read_page
 from archive_tools.illustrations.skew import estimate_skew
 from archive_tools.metrics import overlap
+from archive_tools.page_judgement import reason_without_region
 
 WIDTH, HEIGHT = 800, 1100
 PICTURE = (220, 400, 580, 700)
@@ -219,6 +221,14 @@ def test_a_faint_pencil_drawing_is_found_and_paper_grain_is_not():
 def test_a_blank_page_has_nothing():
     verdict = judge_page(np.full((HEIGHT, WIDTH), 255, np.uint8))
     assert (verdict.score, verdict.reason) == (0, "no illustration found")
+
+
+def test_the_least_area_that_was_asked_of_a_page_is_told():
+    assert judge_page(text_page(), 0.03).least_area_share == 0.03
+    assert judge_page(staves(), 0.03).least_area_share == LEAST_SHARE_AMONG_RULES
+    assert judge_page(staves(), 0.05).least_area_share == 0.05
+    told = reason_without_region(judge_page(staves()))
+    assert told == "no illustration of at least 4 % of the page"
 
 
 def test_least_area_is_an_option():
@@ -456,3 +466,24 @@ def test_a_shadow_along_a_whole_side_is_no_picture():
     dark = np.linspace(0.15, 0.9, 120)[None, :] * np.ones((HEIGHT, 1))
     page[:, :120] = (page[:, :120] * dark).astype(np.uint8)
     assert judge_page(page).illustrations == ()
+
+
+def test_a_deep_shadow_along_a_side_of_a_blank_page_is_no_picture():
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
+    share = rows / (0.195 * HEIGHT * (1 + 0.08 * np.sin(columns / 130)))
+    page = 235 * np.where(share < 1, 0.45 + 0.05 * share, 1)
+    page += np.random.default_rng(3).normal(0, 4, page.shape)
+    assert judge_page(np.clip(page, 0, 255).astype(np.uint8)).illustrations == ()
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_photo_that_bleeds_off_three_edges_is_a_picture(turns):
+    depth = int(0.19 * HEIGHT)
+    spots = np.random.default_rng(0).random((depth // 12, WIDTH // 12)).astype(np.float32)
+    photo = cv2.resize(spots, (WIDTH, depth), interpolation=cv2.INTER_CUBIC)
+    page = text_page()
+    page[-depth - 24 : -depth] = 235
+    page[-depth:] = np.clip(30 + 180 * photo, 0, 255).astype(np.uint8)
+    (found,) = find_illustrations(np.ascontiguousarray(np.rot90(page, turns)))
+    whole = (0, HEIGHT - depth, WIDTH, HEIGHT)
+    assert overlap(found.box, turned_box(whole, turns)) > 0.85
