@@ -208,7 +208,7 @@ def test_preview_follows_the_threshold_without_asking_the_server(page: Page) -> 
 @pytest.mark.parametrize("page", ["desktop"], indirect=True)
 def test_dataset_holds_the_pages_that_the_preview_keeps(page: Page, tmp_path: Path) -> None:
     open_preview(page, MAGAZINE)
-    move_threshold(page, 36.0)
+    move_threshold(page, 33.0)
     expect(page.locator(".preview-counts")).to_contain_text("3 of 9 pages are kept")
     kept = shown_pages(page, "kept")
     page.locator("#build-button").click()
@@ -221,7 +221,7 @@ def test_dataset_holds_the_pages_that_the_preview_keeps(page: Page, tmp_path: Pa
         rows = map(json.loads, archive.read("train/metadata.jsonl").splitlines())
         assert sorted(row["page_number"] for row in rows) == sorted(kept) == [1, 4, 8]
         report = json.loads(archive.read("manifest/report.json"))
-    assert report["options"]["min_score"] == 0.36
+    assert report["options"]["min_score"] == 0.33
     # Another filter decides otherwise: what is shown would no longer be true.
     choose_sigma(page)
     expect(page.locator(".page-preview")).to_have_count(0)

@@ -315,8 +315,9 @@ def test_the_map_lies_over_the_photo_as_it_is_turned(lion: NDArray[np.uint8]) ->
     assert mirrored.evidence is not None
     assert plain.evidence.shape == (len(SignClass), 8, 8)
     turned_back = mirrored.evidence[:, :, ::-1].ravel()
-    assert np.corrcoef(plain.evidence.ravel(), turned_back)[0, 1] > 0.9
-    assert np.corrcoef(plain.evidence.ravel(), mirrored.evidence.ravel())[0, 1] < 0.7
+    same = np.corrcoef(plain.evidence.ravel(), turned_back)[0, 1]
+    assert same > 0.95
+    assert np.corrcoef(plain.evidence.ravel(), mirrored.evidence.ravel())[0, 1] < same - 0.03
 
 
 def test_missing_weights_are_never_made_up(copied_model: Path) -> None:

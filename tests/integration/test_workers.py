@@ -176,7 +176,8 @@ def test_endless_page_costs_only_itself(endless: Path) -> None:
     with ProcessExecutor(KEEP_ALL, HASTY, 2) as executor:
         results = list(map_pages(executor, iter_tasks(endless, 6)))
     assert [has_failed(result) for result in results] == [False, True, False, False, False, False]
-    assert results[1].reason == "took longer than 4 s"
+    # In PDFium it may be at the end of its memory before.
+    assert re.match("took longer than 4 s|its worker process died", results[1].reason)
 
 
 def test_a_slow_page_holds_up_only_what_waits_in_its_pipe(endless: Path) -> None:
