@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from archive_tools.config import NO_FINISHING, DatasetConfig, PageFilter
 
 PROGRAM = ("python", "-m", "archive_tools")
+SOURCES = "FOLDER/*"
+"""Each file by itself, as on the page: a folder of images would be one document."""
+
 _DEFAULTS = DatasetConfig()
 
 
@@ -18,7 +21,7 @@ def build_arguments(config: DatasetConfig) -> list[str]:
     Args:
         config: Options of the page.
     """
-    return ["build", "FOLDER", "--out", "dataset.zip", *_iter_options(config), *threshold(config)]
+    return ["build", SOURCES, "--out", "dataset.zip", *_iter_options(config), *threshold(config)]
 
 
 def threshold(config: DatasetConfig) -> list[str]:
@@ -40,12 +43,13 @@ def _number(value: float) -> str:
 
 
 def join_command(arguments: list[str]) -> str:
-    """Return a command as one types it into a POSIX shell.
+    """Return a command as one types it into a POSIX shell, which finds the files of SOURCES.
 
     Args:
         arguments: The words after the program's name.
     """
-    return shlex.join([*PROGRAM, *arguments])
+    quoted = (word if word == SOURCES else shlex.quote(word) for word in arguments)
+    return " ".join([*PROGRAM, *quoted])
 
 
 def _iter_options(config: DatasetConfig) -> Iterator[str]:

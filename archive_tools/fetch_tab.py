@@ -19,8 +19,13 @@ from archive_tools.report_html import error_html, nothing_usable, report_html
 from archive_tools.schema import NamedFile
 from archive_tools.tab_texts import TAB_TEXTS
 
-AS_FETCH: Final[dict[str, Any]] = {"concurrency_id": "fetch", "concurrency_limit": 8}
-"""They mostly wait: a job is worked on by one of them at a time."""
+AS_FETCH: Final[dict[str, Any]] = {"concurrency_id": "fetch", "concurrency_limit": 16}
+"""They mostly wait: a job is worked on by one of them at a time. Gradio works on 40 requests of
+all kinds at once, so that with all of these there is room for the others.
+"""
+
+AS_CANCEL: Final[dict[str, Any]] = {"concurrency_id": "cancel", "concurrency_limit": 8}
+"""Apart from those who follow a job to its end: Cancel must not wait for them."""
 
 # A frame of another site may forbid to remember.
 REMEMBER_JS: Final = """(job_id) => {

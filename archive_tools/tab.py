@@ -12,6 +12,7 @@ from archive_tools.command_tab import build_command_view, follow_options
 from archive_tools.config import DEFAULT_MIN_SCORE
 from archive_tools.errors import ArchiveToolsError, SourceError
 from archive_tools.fetch_tab import (
+    AS_CANCEL,
     AS_FETCH,
     RECALL_JS,
     REMEMBER_JS,
@@ -173,7 +174,7 @@ def _connect(demo: gr.Blocks, page: _Page) -> None:
     # An event of its own, and first: the page's script waits for each before it sends the next.
     page.cancel_button.click(None, cancels=[build, fetch, preview], **_PRIVATE)
     page.cancel_button.click(
-        on_cancel, [page.current, page.language], shown, **_PRIVATE, **AS_FETCH
+        on_cancel, [page.current, page.language], shown, **_PRIVATE, **AS_CANCEL
     )
     demo.load(None, None, [page.fetch.job_id, page.fetch.accordion], js=RECALL_JS, **_PRIVATE)
 
@@ -212,7 +213,8 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
     Yields (None, progress) while it works and at last (the ZIP file, the report). Takes PDF, TIFF,
     CBZ, EPUB, XPS, JPEG, PNG, WebP and JPEG 2000 files, and ZIP files of any of these. Files that
     cannot be used are named in the report; the others are processed all the same. Both have a
-    job_id from the first moment on: /fetch_result gives the result after a lost connection.
+    job_id: /fetch_result gives the result after a lost connection. A call that waits in the queue
+    behind another run has no answer yet, and no job_id: it is lost with its connection.
 
     Args:
         files: At most 1,000 files: uploaded here first, or as base64 data: addresses.

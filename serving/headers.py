@@ -105,5 +105,8 @@ class SecurityHeaders:
             for name in set(headers.keys()) - _OF_FILES:
                 del headers[name]
             shown = headers.get("content-disposition", "attachment")
-            headers["content-disposition"] = shown.replace("inline", "attachment", 1)
+            # At the start alone: the word may stand in the file's name as well.
+            if shown.startswith("inline"):
+                shown = "attachment" + shown.removeprefix("inline")
+            headers["content-disposition"] = shown
         headers.update(self._page | _FILES if is_file else self._page)

@@ -20,8 +20,8 @@ from vetscanner.tab import MODEL_VARIABLE
 
 PATH: Final = "/healthz"
 _STARTED_S = time.monotonic()
-# The queues of the two tools, by Gradio's name for them.
-_QUEUES: Final = ("triage", "archive")
+# The queues of the two tools, by Gradio's name for them; runs that are fetched work as well.
+_QUEUES: Final = ("triage", "archive", "fetch", "cancel")
 _NVIDIA_DEVICE = Path("/dev/nvidiactl")
 
 
@@ -45,7 +45,7 @@ def describe_health(demo: gr.Blocks) -> dict[str, Any]:
 
     Keys: `status` ("ok", or "no model" where the owner's cannot be read), `version`, `model`
     {`id`, `revision`}, `device` ("zerogpu", "gpu" or "cpu": where the next photo is looked at),
-    `queue` (by tool: requests `waiting` and `working`), `uptime_s`.
+    `queue` (by queue: requests `waiting` and `working`), `uptime_s`.
 
     Args:
         demo: The page whose queues are told.

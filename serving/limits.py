@@ -26,9 +26,6 @@ MAX_QUEUE: Final = 128
 # would be a gigabyte. Whoever is evicted meets a page as freshly opened. Never fewer than may wait.
 MAX_SESSIONS: Final = MAX_QUEUE
 
-# Left free on the disk for the jobs that run; an upload that would use it is refused at once.
-RESERVED_DISK_BYTES: Final = 2 * 2**30
-
 
 def fill_in_limits(texts: PageTexts) -> PageTexts:
     """Return texts with the figures of the limits in their gaps.

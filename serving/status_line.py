@@ -29,11 +29,13 @@ _SHOW_JS = f"""async (picked) => {{
     const words = texts[line.language] || texts[document.documentElement.lang] || texts.en;
     const place = document.querySelector("#status-line p");
     if (!place) return;
+    const queues = health ? Object.values(health.queue) : [];
+    const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
     place.textContent = health === null ? words.offline : [
       `${{words.version}} ${{health.version}}`,
       health.model ? `${{words.model}} ${{health.model.id}}` : words.no_model,
       words["device_" + health.device],
-      `${{words.waiting}} ${{health.queue.triage.waiting + health.queue.archive.waiting}}`,
+      `${{words.waiting}} ${{waiting}}`,
     ].join(" \\u00b7 ");
   }};
   await show();

@@ -18,6 +18,8 @@ from urllib.parse import unquote
 from gradio.context import LocalContext
 from gradio.utils import get_upload_folder
 
+from serving.free_disk import RESERVED_DISK_BYTES, has_room
+
 MAX_FILES = 1_000
 """Files in one call: as many as Gradio takes in one upload."""
 
@@ -34,7 +36,7 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069
 
 
 class NotUploadedError(ValueError):
-    """An argument is no list of uploaded files; the message says what to send instead."""
+    """An argument is no list of uploaded files, or cannot be kept; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ def take_uploads(entries: object, argument: str) -> list[Upload]:
         The files. Those that were sent inside the call lie in Gradio's upload folder as well.
 
     Raises:
-        NotUploadedError: It is no list, too long a one, or an entry is no file in Gradio's upload
-            folder.
+        NotUploadedError: It is no list, too long a one, an entry is no file in Gradio's upload
+            folder, or there is no room for one that was sent.
     """
     if entries is None:
         return []
@@ -84,7 +86,8 @@ def settle_files(value: object, argument: str, depth: int = 0) -> object:
         The same; of each file only its path here and its name are left, which is all that counts.
 
     Raises:
-        NotUploadedError: A file is none that was uploaded here, or the argument is nested too deep.
+        NotUploadedError: A file is none that was uploaded here, there is no room for one that was
+            sent, or the argument is nested too deep.
     """
     if depth > _MAX_DEPTH:
         raise NotUploadedError(f"{argument} is nested too deep.")
@@ -158,20 +161,38 @@ def _store(address: str, argument: str) -> Path:
             f"A data: address in {argument} is not valid base64 ({error}). Encode the file again."
         ) from error
     suffix = mimetypes.guess_extension(head[len("data:") :].partition(";")[0].strip()) or ""
-    folder = Path(get_upload_folder()) / hashlib.sha256(content).hexdigest()
-    folder.mkdir(parents=True, exist_ok=True)
-    stored = _write_once(folder / f"{_SENT_NAME}{suffix}", content)
+    name = Path(hashlib.sha256(content).hexdigest(), f"{_SENT_NAME}{suffix}")
+    stored = _write_if_room(Path(get_upload_folder()), name, content, argument)
     if (page := LocalContext.blocks.get(None)) is not None:
         page.upload_file_set.add(str(stored))  # Gradio's sweep deletes what stands there
     return stored
 
 
+def _write_if_room(folder: Path, name: Path, content: bytes, argument: str) -> Path:
+    full = NotUploadedError(
+        f"The server has no room for a file in {argument}. Try again in an hour or with fewer "
+        "files."
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not has_room(folder, len(content), RESERVED_DISK_BYTES):
+            raise full
+        (folder / name).parent.mkdir(exist_ok=True)
+        return _write_once(folder / name, content)
+    except OSError as error:
+        raise full from error
+
+
 def _write_once(path: Path, content: bytes) -> Path:
     """Write a file whole or not at all: another call may be reading the same one."""
     descriptor, growing = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    return Path(growing).replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        return Path(growing).replace(path)
+    except OSError:
+        Path(growing).unlink()
+        raise
 
 
 def _how_to(argument: str) -> str:

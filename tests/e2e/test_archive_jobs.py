@@ -97,13 +97,13 @@ def test_cancelling_keeps_what_is_done(page: Page, book: Path, tmp_path: Path) -
 def test_the_command_follows_the_options(page: Page) -> None:
     page.get_by_role("button", name="Large archives").click()
     command = page.locator("#command-line .command-line")
-    expect(command).to_have_text("python -m archive_tools build FOLDER --out dataset.zip")
+    expect(command).to_have_text("python -m archive_tools build FOLDER/* --out dataset.zip")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
     for shown, option in ((36, " --min-score 0.36"), (1.5, ""), (0, " --min-score 0")):
         move_threshold(page, shown)
         expect(command).to_have_text(
-            f"python -m archive_tools build FOLDER --out dataset.zip{option}"
+            f"python -m archive_tools build FOLDER/* --out dataset.zip{option}"
         )
     assert "POST" not in asked
     page.get_by_role("button", name="Options").click()
@@ -111,7 +111,7 @@ def test_the_command_follows_the_options(page: Page) -> None:
     page.locator("#trigger-input").locator("input, textarea").fill("old plate")
     page.locator("#trigger-input").locator("input, textarea").press("Tab")
     expect(command).to_have_text(
-        "python -m archive_tools build FOLDER --out dataset.zip --spreads keep "
+        "python -m archive_tools build FOLDER/* --out dataset.zip --spreads keep "
         "'--trigger=old plate' --min-score 0"
     )
     assert_fits_the_screen(page)

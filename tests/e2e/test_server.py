@@ -31,7 +31,7 @@ def test_health_is_told(served_app: ServedApp) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", health["version"])
     assert health["model"]["id"]
     assert health["device"] == "cpu"
-    assert health["queue"].keys() == {"triage", "archive"}
+    assert health["queue"].keys() == {"triage", "archive", "fetch", "cancel"}
     assert health["uptime_s"] >= 0
     assert httpx.head(served_app.url + "/healthz").status_code == 200
 

@@ -2,16 +2,20 @@
 
 import shlex
 from html import unescape
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from PIL import Image
 
 from archive_tools.cli import _config, make_parser
 from archive_tools.command_line import build_arguments, join_command
 from archive_tools.command_tab import command_html
 from archive_tools.config import Content, DatasetConfig, Fit, PageFilter, Spreads
+from archive_tools.schema import NamedFile
 from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
+from archive_tools.source_plan import plan_sources
 from archive_tools.tab_options import page_config
 
 PAGE_OPTIONS = st.tuples(
@@ -37,7 +41,7 @@ def parse(command: str) -> DatasetConfig:
     words = shlex.split(command)
     assert words[:3] == ["python", "-m", "archive_tools"]
     options = make_parser().parse_args(words[3:])
-    assert options.sources == ["FOLDER"]
+    assert options.sources == ["FOLDER/*"]
     return _config(options)
 
 
@@ -61,7 +65,18 @@ def test_the_command_gives_the_options_of_the_page(options: tuple[object, ...]) 
 
 def test_defaults_need_no_option() -> None:
     command = join_command(build_arguments(DatasetConfig()))
-    assert command == "python -m archive_tools build FOLDER --out dataset.zip"
+    assert command == "python -m archive_tools build FOLDER/* --out dataset.zip"
+
+
+def test_each_file_is_a_document_of_its_own_as_on_the_page(tmp_path: Path) -> None:
+    files = [tmp_path / "1.png", tmp_path / "2.png"]
+    for file in files:
+        Image.new("L", (20, 30)).save(file)
+    words = shlex.split(join_command(build_arguments(DatasetConfig())))
+    shown = Path(make_parser().parse_args(words[3:]).sources[0].replace("FOLDER", str(tmp_path)))
+    on_page = [NamedFile(file, file.name) for file in files]
+    assert len(plan_sources([shown], None)) == len(plan_sources(on_page, None)) == 2
+    assert len(plan_sources([tmp_path], None)) == 1
 
 
 def test_a_password_is_never_repeated() -> None:

@@ -2,11 +2,18 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
 
 import gradio as gr
+import httpx
 import pytest
+from gradio.events import api
+from gradio_client import Client
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -16,6 +23,8 @@ from starlette.types import Message, Receive, Scope, Send
 from serving.disk_room import DiskRoom
 from serving.headers import SecurityHeaders, page_policy
 from serving.health import describe_health, name_device, name_model
+from tests.served_app import find_free_port
+from tests.waiting import LIMIT_S, wait_until
 
 
 def test_space_may_ask_its_own_site_and_nobody_else() -> None:
@@ -63,6 +72,22 @@ def test_file_is_a_download_and_no_header_of_the_request_comes_back() -> None:
     assert "sandbox" in headers["content-security-policy"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        ('inline; filename="inline skates.zip"', 'attachment; filename="inline skates.zip"'),
+        ('attachment; filename="inline skates.zip"', 'attachment; filename="inline skates.zip"'),
+    ],
+)
+def test_name_of_a_download_stays_as_it_is(sent: str, answered: str) -> None:
+    def answer(_: Request) -> Response:
+        return Response(b"zip", headers={"Content-Disposition": sent})
+
+    app = Starlette(routes=[Route("/gradio_api/file={path:path}", answer)])
+    headers = TestClient(SecurityHeaders(app)).get("/gradio_api/file=a/b.zip").headers
+    assert headers["content-disposition"] == answered
+
+
 @pytest.mark.parametrize(("reserved", "status"), [(0, 200), (2**60, 507)])
 def test_upload_is_refused_where_the_disk_is_full(
     tmp_path: Path, reserved: int, status: int
@@ -85,6 +110,44 @@ def test_upload_counts_with_the_size_that_it_states(tmp_path: Path) -> None:
     client = TestClient(DiskRoom(Starlette(routes=[upload]), tmp_path, reserved_bytes=0))
     stated = {"Content-Length": str(2**60)}
     assert client.post("/gradio_api/upload", content=b"", headers=stated).status_code == 507
+
+
+def test_upload_is_broken_off_once_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = 0
+
+    async def store(request: Request) -> Response:
+        nonlocal stored
+        async for piece in request.stream():
+            stored += len(piece)
+        return PlainTextResponse("ok")
+
+    async def send_upload(client: httpx.AsyncClient) -> httpx.Response:
+        async def pieces() -> AsyncIterator[bytes]:  # sent without a stated length
+            for _ in range(64):
+                yield bytes(2**20)
+                await asyncio.sleep(0)
+
+        return await client.post("/gradio_api/upload", content=pieces())
+
+    async def send_two() -> list[httpx.Response]:
+        app = Starlette(
+            routes=[Route("/gradio_api/upload", store, methods=["POST"])],
+            middleware=[Middleware(DiskRoom, folder=tmp_path, reserved_bytes=0)],
+        )
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await asyncio.gather(send_upload(client), send_upload(client))
+
+    size = 20 * 2**20
+    monkeypatch.setattr(
+        "serving.free_disk.shutil.disk_usage", lambda _: SimpleNamespace(free=size - stored)
+    )
+    for answer in asyncio.run(send_two()):
+        assert answer.status_code == 507
+        assert "disk is too full" in answer.text
+    assert 0 < stored <= size + 2 * 4 * 2**20, "more than the two may read between two looks"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +175,31 @@ def test_health_of_a_page_without_those_queues() -> None:
     health = describe_health(page)
     assert health["status"] == "ok"
     assert health["queue"]["triage"] == {"waiting": 0, "working": 0}
+
+
+def test_requests_that_work_and_wait_are_counted() -> None:
+    goes_on = Event()
+
+    def hold() -> bool:
+        return goes_on.wait(LIMIT_S)
+
+    queues = ["triage", "archive", "fetch", "cancel"]
+    with gr.Blocks() as page:
+        for name in queues:
+            api(hold, api_name=name, concurrency_id=name, concurrency_limit=1)
+    _, url, _ = page.launch(prevent_thread_lock=True, quiet=True, server_port=find_free_port())
+    try:
+        client = Client(url, verbose=False)
+        jobs = [client.submit(api_name=f"/{name}") for name in queues * 2]
+        held = {name: {"waiting": 1, "working": 1} for name in queues}
+        assert wait_until(lambda: describe_health(page)["queue"] == held)
+        goes_on.set()
+        assert all(job.result(LIMIT_S) for job in jobs)
+        idle = {name: {"waiting": 0, "working": 0} for name in queues}
+        assert wait_until(lambda: describe_health(page)["queue"] == idle)
+    finally:
+        goes_on.set()
+        page.close()
 
 
 def test_owner_whose_model_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

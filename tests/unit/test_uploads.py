@@ -60,6 +60,25 @@ def test_a_file_inside_the_call_is_stored_once_for_its_content(upload_folder: Pa
     assert sorted(stored) == sorted([first.path, other.path]), "nothing half written is left"
 
 
+def test_a_file_for_which_there_is_no_room_is_told(
+    upload_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("serving.uploads.RESERVED_DISK_BYTES", 2**60)
+    with pytest.raises(NotUploadedError, match="no room for a file in photos"):
+        take_uploads([as_data(PNG)], "photos")
+    assert list(upload_folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("upload_folder")
+def test_a_file_that_cannot_be_written_is_told() -> None:
+    (upload,) = take_uploads([as_data(PNG)], "photos")
+    upload.path.unlink()
+    (upload.path / "in the way").mkdir(parents=True)
+    with pytest.raises(NotUploadedError, match="no room for a file in photos"):
+        take_uploads([as_data(PNG)], "photos")
+    assert [path.name for path in upload.path.parent.iterdir()] == [upload.path.name]
+
+
 @pytest.mark.parametrize(
     "address",
     [
