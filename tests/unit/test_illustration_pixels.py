@@ -66,7 +66,7 @@ def test_rules_are_long_thin_runs_and_what_touches_them(seed):
     random = np.random.default_rng(seed)
     ink = draw_mask(240, 300, seed, 0.05)
     for _ in range(12):  # runs shorter and longer than 25, one to six pixels thick
-        x, y = random.integers(0, (290, 230))
+        x, y = random.integers(6, (230, 170))  # at an edge a line counts as thicker
         length, thick = random.integers((8, 1), (60, 7))
         box = (thick, length) if random.random() < 0.5 else (length, thick)
         ink[y : y + box[0], x : x + box[1]] = 1
