@@ -29,8 +29,9 @@ from archive_tools.picture_options import add_picture_options, read_picture_opti
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
 from archive_tools.report_text import flatten, print_failures, summarise
+from archive_tools.run_report import RunReport
 from archive_tools.schedule import PageDone
-from archive_tools.schema import RunReport, RunStatus
+from archive_tools.schema import RunStatus
 from archive_tools.score_table import open_score_table
 from archive_tools.source_plan import plan_sources
 from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams

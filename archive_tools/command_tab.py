@@ -12,10 +12,10 @@ from archive_tools.command_line import build_arguments, join_command, threshold
 from archive_tools.config import DatasetConfig, PageFilter
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.message_words import tell_message
-from archive_tools.report_html import error_html
 from archive_tools.score_histogram import COVERAGE_SCALE, SIGMA_SCALE
 from archive_tools.tab_options import OptionInputs, ThresholdInputs, page_config
 from archive_tools.tab_texts import TAB_TEXTS
+from serving.error_html import error_html
 
 MOVE_COMMAND_JS = Path(__file__).with_name("command_line.js").read_text(encoding="utf-8")
 """A function of both sliders' values: they ask nothing of the server."""

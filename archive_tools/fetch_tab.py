@@ -9,15 +9,17 @@ import gradio as gr
 from archive_tools.captions import check_caption
 from archive_tools.config import DatasetConfig
 from archive_tools.dataset_figures import read_figures
-from archive_tools.errors import ArchiveToolsError, InvalidOptionError, SourceError
+from archive_tools.errors import ArchiveToolsError, InvalidOptionError
 from archive_tools.figures_html import figures_html
 from archive_tools.job_folder import Job, create_job, find_job, served_file
 from archive_tools.job_run import JobNews, JobState, finish_early, follow_job, look_at_job
 from archive_tools.message_words import tell_message
 from archive_tools.progress_html import NewestPictures, progress_html, status_html
-from archive_tools.report_html import error_html, nothing_usable, report_html
+from archive_tools.report_html import nothing_usable, report_html
 from archive_tools.schema import NamedFile
+from archive_tools.tab_files import check_any
 from archive_tools.tab_texts import TAB_TEXTS
+from serving.error_html import error_html
 
 AS_FETCH: Final[dict[str, Any]] = {"concurrency_id": "fetch", "concurrency_limit": 16}
 """They mostly wait: a job is worked on by one of them at a time. Gradio works on 40 requests of
@@ -73,8 +75,7 @@ def begin_job(files: Sequence[NamedFile], config: DatasetConfig) -> Job:
         InvalidOptionError: The trigger cannot work.
         DatasetWriteError: The disk is full.
     """
-    if not files:
-        raise SourceError("No file was given. Add at least one PDF or image, then try again.")
+    check_any(files)
     check_caption(config.caption, config.trigger)
     return create_job(files, config)
 
@@ -152,7 +153,8 @@ def on_cancel(job_id: str | None, language: str) -> Iterator[Shown]:
     yield cancelled, "", None, "", job_id
     if job_id is None:
         return
-    for shown in show_job(find_job(job_id), finish_early(find_job(job_id)), language):
+    job = find_job(job_id)
+    for shown in show_job(job, finish_early(job), language):
         progress, newest, dataset, report, _ = shown
         yield progress or cancelled, newest, dataset, report, None
 

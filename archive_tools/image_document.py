@@ -112,17 +112,17 @@ class ImageView:
         self._page = page
         self._zoom = zoom
         self._pixels: Pixels | None = None
-        self._grey = GreyMemory()
+        self.grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield the one look: by definition what the same image in a PDF is estimated at."""
-        grey = self.show_grey(REFERENCE_ZOOM)
+        grey = self._reference_grey()
         sigma = page_filter.estimate_look(grey, self._page.reference_size).sigma
         yield Look(sigma, sigma - 1e-9, sigma)
 
     def guess_sigma(self) -> float:
         """Return what the same image in a PDF is guessed at."""
-        return page_filter.guess_sigma(self.show_grey(REFERENCE_ZOOM), self._page.reference_size)
+        return page_filter.guess_sigma(self._reference_grey(), self._page.reference_size)
 
     def show(self, zoom: float) -> Pixels:
         """Return the image, as fine as asked where it has so many pixels."""
@@ -131,13 +131,12 @@ class ImageView:
             self._pixels = self._page.decode(self._zoom)
         return self._pixels
 
-    def show_grey(self, zoom: float) -> Pixels:
-        """Return what `show` does in grey."""
-        return self._grey.of(self.show(zoom))
-
     def thumbnail(self) -> Pixels:
         """Return the decoded image."""
         return self.show(REFERENCE_ZOOM)
+
+    def _reference_grey(self) -> Pixels:
+        return self.grey.of(self.show(REFERENCE_ZOOM))
 
 
 class ImageDocument:

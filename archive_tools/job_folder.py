@@ -19,14 +19,15 @@ from typing import Any, cast
 
 from gradio import FileData
 from gradio.utils import abspath, get_upload_folder
-from gradio_client.utils import encode_file_path
 
 from archive_tools.config import DatasetConfig
 from archive_tools.disk_errors import explained_disk_errors
 from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.journal import open_journal
-from archive_tools.schema import NamedFile, RunReport
+from archive_tools.run_report import RunReport
+from archive_tools.schema import NamedFile
 from archive_tools.writer import journal_path
+from serving.uploads import file_address
 
 KEPT_S = 86_400
 """A job waits so long, after the last that happened to it: a day, as Gradio keeps uploads."""
@@ -229,8 +230,7 @@ def served_file(path: str | Path) -> FileData:
     Returns:
         Its path, its name, and its address here.
     """
-    address = f"/gradio_api/file={encode_file_path(str(path))}"
-    file = FileData(path=str(path), url=address, orig_name=Path(path).name)
+    file = FileData(path=str(path), url=file_address(str(path)), orig_name=Path(path).name)
     # As plain values: only there does Gradio put the server's own address before it.
     return cast(FileData, file.model_dump())
 

@@ -19,7 +19,8 @@ from archive_tools.job_folder import KEPT_S, Job
 from archive_tools.journal import has_kept_page
 from archive_tools.pipeline import build_dataset
 from archive_tools.report_html import nothing_usable
-from archive_tools.schema import PageFailure, Progress, RunReport, RunStatus, SourceFailure
+from archive_tools.run_report import PageFailure, Progress, RunReport
+from archive_tools.schema import RunStatus, SourceFailure
 from archive_tools.writer import journal_path, open_dataset_writer
 
 TICK_S = 0.5

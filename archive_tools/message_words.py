@@ -7,10 +7,14 @@ sentence a message is, so that no stage needs to know of languages; what is unkn
 import re
 from functools import cache
 from pathlib import Path
-from string import Formatter
 from typing import Final
 
-from serving.page_texts import DEFAULT_LANGUAGE, LANGUAGE_NAMES, load_page_texts
+from serving.page_texts import (
+    DEFAULT_LANGUAGE,
+    LANGUAGE_NAMES,
+    load_page_texts,
+    template_pattern,
+)
 
 MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
 
@@ -21,7 +25,7 @@ _ANYTHING, _FIGURE = ".+?", "[^:;]+?"
 # A file's name may hold anything, so this sentence is tried last.
 _NAMED = "named"
 _NUMBER = re.compile(r"\d+\.\d+")
-_DECIMAL_COMMA = frozenset(LANGUAGE_NAMES) - {DEFAULT_LANGUAGE}
+_TRANSLATED = frozenset(LANGUAGE_NAMES) - {DEFAULT_LANGUAGE}
 
 
 def tell_message(message: str, language: str) -> str:
@@ -31,7 +35,7 @@ def tell_message(message: str, language: str) -> str:
         message: In English, from a file's or page's outcome; it may have several parts.
         language: Language of the page.
     """
-    if language not in _DECIMAL_COMMA:
+    if language not in _TRANSLATED:
         return message
     return (
         _tell_sentence(message, language)
@@ -78,13 +82,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     """Return the sentences as patterns, those with the most words of their own first."""
     english = MESSAGES.texts[DEFAULT_LANGUAGE]
     keys = sorted(english, key=lambda key: len(re.sub(r"\{\w+\}", "", english[key])), reverse=True)
-    return {key: _pattern(english[key]) for key in keys}
+    return {key: template_pattern(english[key], _gap_pattern) for key in keys}
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    pieces = [
-        re.escape(literal)
-        + (f"(?P<{name}>{_ANYTHING if name in _OPEN else _FIGURE})" if name else "")
-        for literal, name, _, _ in Formatter().parse(text)
-    ]
-    return re.compile("".join(pieces), re.S)
+def _gap_pattern(name: str) -> str:
+    return _ANYTHING if name in _OPEN else _FIGURE

@@ -155,7 +155,8 @@ def find_on(view: PageView, config: DatasetConfig) -> Findings:
         view: The page.
         config: How large a region must be, where regions are wanted.
     """
-    pixels, grey = view.show(REFERENCE_ZOOM), view.show_grey(REFERENCE_ZOOM)
+    pixels = view.show(REFERENCE_ZOOM)
+    grey = view.grey.of(pixels)
     by_region = config.content is Content.REGIONS
     verdict = judge_page(grey, config.min_region_area) if by_region else judge_page(grey)
     is_yellowed = pixels.ndim == 3 and is_aged_paper(pixels, paper_colour(pixels))

@@ -33,7 +33,13 @@ _SUSPICIOUSLY_EMPTY_SIGMA = 0.5
 
 
 class PageView(Protocol):
-    """One way to look at one page."""
+    """One way to look at one page.
+
+    Attributes:
+        grey: Makes grey what it shows, once for all who ask.
+    """
+
+    grey: GreyMemory
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield looks from the coarsest to the finest, which is exact."""
@@ -45,14 +51,6 @@ class PageView(Protocol):
 
     def show(self, zoom: float) -> Pixels:
         """Return the page's picture, uint8 RGB (H, W, 3) or grey (H, W).
-
-        Args:
-            zoom: Pixels per point that are needed; more may come.
-        """
-        ...
-
-    def show_grey(self, zoom: float) -> Pixels:
-        """Return the same in grey, uint8 (H, W).
 
         Args:
             zoom: Pixels per point that are needed; more may come.
@@ -76,15 +74,15 @@ class RenderedView:
         self._page = page
         self._zoom = 0.0
         self._pixels: Pixels | None = None
-        self._grey = GreyMemory()
+        self.grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield the exact look."""
-        yield page_filter.exact_look(self._grey.of(self._render(REFERENCE_ZOOM)))
+        yield page_filter.exact_look(self.grey.of(self._render(REFERENCE_ZOOM)))
 
     def guess_sigma(self) -> float:
         """Return the exact one."""
-        return page_filter.measure_sigma(self._grey.of(self._render(REFERENCE_ZOOM)))
+        return page_filter.measure_sigma(self.grey.of(self._render(REFERENCE_ZOOM)))
 
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 144 dpi or, if that is not enough, at `zoom`.
@@ -92,10 +90,6 @@ class RenderedView:
         A page of pictures alone is rendered no finer than they are: that would enlarge them.
         """
         return self._render(min(max(zoom, REFERENCE_ZOOM), self.finest_zoom))
-
-    def show_grey(self, zoom: float) -> Pixels:
-        """Return what `show` does in grey."""
-        return self._grey.of(self.show(zoom))
 
     @cached_property
     def finest_zoom(self) -> float:
@@ -128,7 +122,7 @@ class ScanView:
         self._decoder = decoder
         self._glances = glances
         self._fallback = RenderedView(page)
-        self._grey = GreyMemory()
+        self.grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield a glance if asked, an estimate from the picture, then the exact look."""
@@ -137,7 +131,7 @@ class ScanView:
             yield glance
         pixels = self._decoder.decode()
         if pixels is not None:
-            yield page_filter.estimate_look(self._grey.of(pixels), self._page.reference_size)
+            yield page_filter.estimate_look(self.grey.of(pixels), self._page.reference_size)
         yield from self._fallback.iter_looks()
 
     def guess_sigma(self) -> float:
@@ -145,7 +139,7 @@ class ScanView:
         pixels = self._decoder.decode()
         if pixels is None:
             return self._fallback.guess_sigma()
-        return page_filter.guess_sigma(self._grey.of(pixels), self._page.reference_size)
+        return page_filter.guess_sigma(self.grey.of(pixels), self._page.reference_size)
 
     def glance(self) -> Look | None:
         """Return a coarse look; None where there is none that is cheaper than a fine look."""
@@ -160,10 +154,6 @@ class ScanView:
         """Return the decoded picture, or the rendered page where it cannot be decoded."""
         pixels = self._decoder.decode()
         return self._fallback.show(zoom) if pixels is None else pixels
-
-    def show_grey(self, zoom: float) -> Pixels:
-        """Return what `show` does in grey."""
-        return self._grey.of(self.show(zoom))
 
     def thumbnail(self) -> Pixels:
         """Return the decoded picture."""
@@ -184,14 +174,14 @@ class PdfiumView:
         self._renderer = renderer
         self._fallback = RenderedView(page)
         self._pixels: Pixels | None = None
-        self._grey = GreyMemory()
+        self.grey = GreyMemory()
 
     def iter_looks(self) -> Iterator[Look]:
         """Yield an estimate from PDFium's render, then the exact look."""
         pixels = self._render_once()
         if pixels is not None:
             is_bitonal = any(codec in _BITONAL for codec in self._page.picture_codecs)
-            yield page_filter.rendered_look(self._grey.of(pixels), is_bitonal)
+            yield page_filter.rendered_look(self.grey.of(pixels), is_bitonal)
         yield from self._fallback.iter_looks()
 
     def guess_sigma(self) -> float:
@@ -199,7 +189,7 @@ class PdfiumView:
         pixels = self._render_once()
         if pixels is None:
             return self._fallback.guess_sigma()
-        return page_filter.measure_sigma(self._grey.of(pixels))
+        return page_filter.measure_sigma(self.grey.of(pixels))
 
     def show(self, zoom: float) -> Pixels:
         """Return the page rendered at 180 dpi or, if that is not enough, at `zoom`."""
@@ -207,10 +197,6 @@ class PdfiumView:
         if pixels is None or zoom > PDFIUM_ZOOM or self._fallback.finest_zoom < PDFIUM_ZOOM:
             return self._fallback.show(zoom)
         return pixels
-
-    def show_grey(self, zoom: float) -> Pixels:
-        """Return what `show` does in grey."""
-        return self._grey.of(self.show(zoom))
 
     def thumbnail(self) -> Pixels:
         """Return a coarse render."""

@@ -10,17 +10,14 @@ from typing import Any
 
 from archive_tools.config import DatasetConfig, RunOptions
 from archive_tools.errors import InvalidOptionError
+from archive_tools.run_report import KeptPicture, PageFailure, Progress, RunReport
 from archive_tools.schedule import PageDone, Schedule, SourceBegins, Step
 from archive_tools.schema import (
-    KeptPicture,
     NamedFile,
     PageCounts,
-    PageFailure,
     PageOutcome,
     PageResult,
-    Progress,
     Purpose,
-    RunReport,
     RunStatus,
     Source,
     SourceFailure,

@@ -10,6 +10,7 @@ from archive_tools.config import DatasetConfig, RunOptions
 from archive_tools.errors import InvalidOptionError
 from archive_tools.page_sample import SpreadSample
 from archive_tools.pipeline import Tally
+from archive_tools.run_report import Progress, RunReport
 from archive_tools.schedule import TICK_S, PageDone, Schedule, SourceBegins, Step
 from archive_tools.schema import (
     NamedFile,
@@ -17,10 +18,8 @@ from archive_tools.schema import (
     PagePreview,
     PageResult,
     PageTask,
-    Progress,
     Purpose,
     Record,
-    RunReport,
 )
 from archive_tools.score_histogram import ScoreHistogram, scale_for
 from archive_tools.score_record import ScoreRecorder, open_recorder

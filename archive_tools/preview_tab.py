@@ -24,8 +24,10 @@ from archive_tools.preview import preview_dataset as run_preview
 from archive_tools.preview_html import MOVE_THRESHOLD_JS, preview_html
 from archive_tools.preview_json import preview_json
 from archive_tools.progress_html import progress_html, status_html
-from archive_tools.report_html import error_html, nothing_usable
-from archive_tools.schema import NamedFile, Progress
+from archive_tools.report_html import nothing_usable
+from archive_tools.run_report import Progress
+from archive_tools.schema import NamedFile
+from archive_tools.tab_files import call_files, check_any, page_files
 from archive_tools.tab_options import (
     ContentName,
     FilterName,
@@ -37,7 +39,8 @@ from archive_tools.tab_options import (
     page_config,
 )
 from archive_tools.tab_texts import TAB_TEXTS
-from serving.uploads import NotUploadedError, shown_name, take_uploads
+from serving.error_html import error_html
+from serving.uploads import NotUploadedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,9 @@ def on_preview(
         values: Those that `page_config` takes.
     """
     remove_preview(earlier)
-    named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
     yield status_html(TAB_TEXTS.tell("starting", language)), "", None
     try:
-        for folder, step in _iter_preview(named, page_config(*values)):
+        for folder, step in _iter_preview(page_files(paths), page_config(*values)):
             if step is None:
                 yield status_html(TAB_TEXTS.tell("waiting", language)), "", None
             elif isinstance(step, Progress):
@@ -164,8 +166,7 @@ def preview_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
         config = make_config(
             filter, min_sigma, content, fit, "", password, finishing, True, min_score, spreads
         )
-        named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
-        for folder, step in _iter_preview(named, config):
+        for folder, step in _iter_preview(call_files(files), config):
             if step is None or isinstance(step, Progress):
                 # Annotated as in the last step: Gradio types the endpoint by it, null or not.
                 yield None, step.to_json() if step else {"state": "waiting"}  # type: ignore[misc]
@@ -194,8 +195,7 @@ def _iter_preview(
     files: Sequence[NamedFile], config: DatasetConfig
 ) -> Iterator[tuple[Path, Progress | PreviewReport | None]]:
     """Preview in a job folder of its own, which is told with each step; None: others are first."""
-    if not files:
-        raise SourceError("No file was given. Add at least one PDF or image, then try again.")
+    check_any(files)
     with open_job_folder(TABLE_NAME) as folder:
         linked = [link_input(file, folder, number) for number, file in enumerate(files)]
         while not TURN.take():

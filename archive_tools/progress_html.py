@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections import deque
 from html import escape
 
-from archive_tools.schema import KeptPicture, Progress
+from archive_tools.run_report import KeptPicture, Progress
 from archive_tools.tab_texts import TAB_TEXTS, tell_duration
 from serving.localised_numbers import write_number
 from serving.page_texts import DEFAULT_LANGUAGE

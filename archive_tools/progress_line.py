@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from archive_tools.schema import Progress
+from archive_tools.run_report import Progress
 
 LOG_EVERY_S = 5.0
 CLEAR_LINE = "\r\x1b[K"

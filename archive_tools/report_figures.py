@@ -1,6 +1,6 @@
 """Figures of a report that the terminal and the page both tell; pure."""
 
-from archive_tools.schema import RunReport
+from archive_tools.run_report import RunReport
 
 
 def count_images(report: RunReport) -> int:

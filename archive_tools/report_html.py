@@ -5,7 +5,8 @@ from html import escape
 
 from archive_tools.message_words import tell_message
 from archive_tools.report_figures import count_images, list_traits
-from archive_tools.schema import RunReport, RunStatus, SourceFailure
+from archive_tools.run_report import RunReport
+from archive_tools.schema import RunStatus, SourceFailure
 from archive_tools.tab_texts import TAB_TEXTS
 from serving.localised_numbers import write_number, write_percent
 from serving.page_texts import DEFAULT_LANGUAGE
@@ -39,12 +40,6 @@ def report_html(report: RunReport, language: str = DEFAULT_LANGUAGE, job_id: str
     told = [(TAB_TEXTS.tell(key, language), text) for key, text in rows.items() if text]
     headline = escape(TAB_TEXTS.tell(_headline(report), language))
     return f"<p><strong>{headline}</strong></p>{_table(told)}{failures_html(report, language)}"
-
-
-def error_html(message: str) -> str:
-    """Return why a run came to nothing and what to do, one paragraph a line."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
-    return f'<div class="user-error" role="alert">{lines}</div>'
 
 
 def nothing_usable(report: RunReport, language: str = DEFAULT_LANGUAGE) -> str:

@@ -3,7 +3,8 @@
 from typing import Any, TextIO
 
 from archive_tools.report_figures import count_images, list_traits
-from archive_tools.schema import RunReport, SourceFailure
+from archive_tools.run_report import RunReport
+from archive_tools.schema import SourceFailure
 
 _NOTHING_KEPT = (
     "No page was kept, so it holds no image. Lower --min-score or --min-size, or keep every page "

@@ -40,8 +40,7 @@ from archive_tools.preview_tab import (
     preview_dataset,
 )
 from archive_tools.progress_html import status_html
-from archive_tools.report_html import error_html
-from archive_tools.schema import NamedFile
+from archive_tools.tab_files import call_files, page_files
 from archive_tools.tab_options import (
     ContentName,
     FilterName,
@@ -53,7 +52,8 @@ from archive_tools.tab_options import (
     page_config,
 )
 from archive_tools.tab_texts import TAB_TEXTS
-from serving.uploads import NotUploadedError, shown_name, take_uploads
+from serving.error_html import error_html
+from serving.uploads import NotUploadedError
 
 # One run uses all cores, so runs wait for each other and never for a triage.
 _AS_ONE_RUN: dict[str, Any] = {"concurrency_id": "archive", "concurrency_limit": 1}
@@ -237,8 +237,7 @@ def build_dataset(  # noqa: PLR0913 - the parameters are the endpoint's
             filter, min_sigma, content, fit, trigger, password, finishing, dedupe, min_score,
             spreads,
         )  # fmt: skip
-        named = [NamedFile(file.path, file.name) for file in take_uploads(files, "files")]
-        job = begin_job(named, config)
+        job = begin_job(call_files(files), config)
         # Annotated as in the last step: Gradio types the endpoint by it, null or not.
         yield None, JobNews(job.id, JobState.WAITING).to_json()  # type: ignore[misc]
         for news in follow_job(job, password):
@@ -259,9 +258,8 @@ def on_begin(
         language: Language of the page.
         values: Those that `page_config` takes.
     """
-    named = [NamedFile(Path(path), shown_name(Path(path).name)) for path in paths or []]
     try:
-        job = begin_job(named, page_config(*values))
+        job = begin_job(page_files(paths), page_config(*values))
     except ArchiveToolsError as error:
         told = error_html(tell_message(str(error), language))
         return "", "", None, told, None, gr.skip(), gr.skip()

@@ -1,1 +1,4 @@
-"""What the server does beside answering: limits, headers, health, its log, and tidying up."""
+"""What both tools stand on: texts, uploads, errors; and the server around them.
+
+That is limits, headers, health, its log, and tidying up.
+"""

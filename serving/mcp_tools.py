@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import gradio.mcp
-from gradio_client.utils import encode_file_path, is_file_obj_with_meta
+from gradio_client.utils import is_file_obj_with_meta
+
+from serving.uploads import file_address
 
 if TYPE_CHECKING:
     from mcp.types import ImageContent, TextContent
@@ -54,6 +56,6 @@ def _iter_texts(data: Any, root_url: str) -> Iterator[str]:
         for entry in data:
             yield from _iter_texts(entry, root_url)
     elif is_file_obj_with_meta(data):
-        yield f"{root_url}/gradio_api/file={encode_file_path(data['path'])}"
+        yield root_url + file_address(data["path"])
     elif data is not None:
         yield json.dumps(data, ensure_ascii=False)

@@ -7,10 +7,12 @@ packages, which never import each other; each has a folder of texts of its own.
 """
 
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 from typing import Final
 
 LANGUAGE_NAMES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "ru": "Русский"}
@@ -75,6 +77,20 @@ def load_page_texts(folder: Path, prefix: str) -> PageTexts:
         for language in LANGUAGE_NAMES
     }
     return PageTexts(prefix, texts)
+
+
+def template_pattern(text: str, gap: Callable[[str], str]) -> re.Pattern[str]:
+    """Return a pattern that a text with its gaps filled matches as a whole, gaps as its groups.
+
+    Args:
+        text: It may have gaps such as `{count}`.
+        gap: Name of a gap -> pattern of what may fill it.
+    """
+    pieces = [
+        re.escape(literal) + (f"(?P<{name}>{gap(name)})" if name else "")
+        for literal, name, _, _ in Formatter().parse(text)
+    ]
+    return re.compile("".join(pieces), re.S)
 
 
 def join_translations(*folders: PageTexts) -> dict[str, dict[str, str]]:

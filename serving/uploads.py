@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from gradio.context import LocalContext
 from gradio.utils import get_upload_folder
+from gradio_client.utils import encode_file_path
 
 from serving.free_disk import RESERVED_DISK_BYTES, has_room
 
@@ -100,6 +101,15 @@ def settle_files(value: object, argument: str, depth: int = 0) -> object:
         upload = _take(value, argument)
         return {"path": str(upload.path), "orig_name": upload.name, "meta": dict(_MARK)}
     return {key: settle_files(entry, argument, depth + 1) for key, entry in value.items()}
+
+
+def file_address(path: str) -> str:
+    """Return where this server gives a file below Gradio's upload folder out, from its root on.
+
+    Args:
+        path: The file.
+    """
+    return f"{_FILE_ROUTE}{encode_file_path(path)}"
 
 
 def shown_name(name: str) -> str:

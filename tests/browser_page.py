@@ -32,6 +32,16 @@ def assert_fits_the_screen(page: Page) -> None:
     assert widths[1] <= page.viewport_size["width"] + 1, widths
 
 
+def save_dataset(page: Page, folder: Path) -> Path:
+    """Wait for the dataset, download it and return where it lies."""
+    link = page.locator("#dataset-output a[download], #dataset-output a[href]").first
+    expect(link).to_be_visible(timeout=LIMIT_MS)
+    with page.expect_download(timeout=LIMIT_MS) as waiting:
+        link.click()
+    waiting.value.save_as(folder / "saved.zip")
+    return folder / "saved.zip"
+
+
 def choose_files(page: Page, elem_id: str, *paths: Path) -> None:
     """Upload files through the component's own file input and wait until they are listed."""
     page.locator(f"#{elem_id} input[type=file]").set_input_files([str(path) for path in paths])

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from serving.page_texts import DEFAULT_LANGUAGE, load_page_texts
+from serving.page_texts import DEFAULT_LANGUAGE, load_page_texts, template_pattern
 
 DEVICE_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "device", "device")
 """Every reason that the vet scanner gives, in four languages."""
@@ -58,6 +58,6 @@ def _keys_by_text() -> dict[str, str]:
 
 def _match(key: str, english: str) -> dict[str, str] | None:
     """Take what fills the gaps of an English text; None where the text is another."""
-    pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(DEVICE_TEXTS.texts["en"][key]))
-    found = re.fullmatch(pattern, english)
+    text = DEVICE_TEXTS.texts[DEFAULT_LANGUAGE][key]
+    found = template_pattern(text, lambda _: r"[^\n]+").fullmatch(english)
     return found.groupdict() if found else None

@@ -55,12 +55,6 @@ def report_html(report: Mapping[str, Any], language: Language, message: str | No
     return f'<div class="triage-report" lang="{language}">{"".join(parts)}</div>'
 
 
-def error_html(message: str) -> str:
-    """Return why there is no report and what to do, one paragraph a line."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in message.splitlines())
-    return f'<div class="user-error" role="alert">{lines}</div>'
-
-
 def _lead(report: Mapping[str, Any], language: Language) -> str:
     """Show the level, and have it read out: what comes new with this role is announced."""
     level, headline = report["level"], report["headline"]

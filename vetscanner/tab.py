@@ -11,13 +11,14 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
+from serving.error_html import error_html
 from serving.uploads import NotUploadedError, shown_name, take_uploads
 from vetscanner.errors import InvalidOptionError, InvalidPhotoError, VetScannerError
 from vetscanner.gpu import classify, is_zero_gpu, prepare, requests_at_once
 from vetscanner.guide_html import guide_html
 from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.pipeline import PhotoFile, ScanReport, scan_photos
-from vetscanner.report_html import error_html, report_html
+from vetscanner.report_html import report_html
 from vetscanner.report_text import message_text
 from vetscanner.schema import Language, LanguageCode, SignWord, TickedSign
 from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS

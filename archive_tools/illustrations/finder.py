@@ -74,8 +74,8 @@ def judge_page(grey: Grey, least_area_share: float = LEAST_AREA_SHARE) -> PageVe
         The verdict; its boxes are in pixels of `grey`.
     """
     if min(grey.shape) < SMALLEST_SIDE_PX:
-        verdict = PageVerdict((), 0.0, False, None, (), "too small to tell")
-        return replace(verdict, least_area_share=least_area_share)
+        reason = "too small to tell"
+        return PageVerdict((), 0.0, False, None, (), reason, least_area_share=least_area_share)
     small, scale = shrink(grey, WORKING_PIXELS)
     sheet = _find_sheet(small)
     found = _find_on(small[sheet[1] : sheet[3], sheet[0] : sheet[2]], least_area_share)

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser_page import LIMIT_MS, assert_fits_the_screen, choose_files, take_screenshot
+from tests.browser_page import (
+    LIMIT_MS,
+    assert_fits_the_screen,
+    choose_files,
+    save_dataset,
+    take_screenshot,
+)
 from tests.e2e.test_browser import MAGAZINE, move_threshold, open_archive_tab
 from tests.sample_files import write_pdf
 from tests.served_app import ServedApp
@@ -50,12 +56,7 @@ def start_and_wait_for_a_picture(page: Page, book: Path) -> str:
 
 def read_dataset(page: Page, folder: Path) -> dict[str, object]:
     """Download the ZIP and return its report."""
-    link = page.locator("#dataset-output a[download], #dataset-output a[href]").first
-    expect(link).to_be_visible(timeout=LIMIT_MS)
-    with page.expect_download(timeout=LIMIT_MS) as waiting:
-        link.click()
-    waiting.value.save_as(folder / "saved.zip")
-    with zipfile.ZipFile(folder / "saved.zip") as archive:
+    with zipfile.ZipFile(save_dataset(page, folder)) as archive:
         assert archive.testzip() is None
         report = json.loads(archive.read("manifest/report.json"))
     assert isinstance(report, dict)

@@ -13,7 +13,7 @@ import pytest
 from archive_tools.apart import ask_apart
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.pipeline import build_dataset
-from archive_tools.schema import RunReport
+from archive_tools.run_report import RunReport
 from tests.hostile_pdfs import endless_page
 
 

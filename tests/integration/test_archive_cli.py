@@ -17,7 +17,8 @@ import pytest
 
 from archive_tools.cli import make_parser
 from archive_tools.progress_line import CLEAR_LINE, ProgressLine
-from archive_tools.schema import PageCounts, Progress
+from archive_tools.run_report import Progress
+from archive_tools.schema import PageCounts
 from tests import pdf_fixtures
 from tests.commands import REPOSITORY, build_command, run_command, run_on_full_disk
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page

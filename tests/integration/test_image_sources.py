@@ -25,7 +25,8 @@ from archive_tools.config import (
 from archive_tools.errors import PageError, SourceError
 from archive_tools.open_documents import OpenPage, hash_document, open_any_document, probe_document
 from archive_tools.pipeline import build_dataset
-from archive_tools.schema import PageOutcome, PageTask, ProbeResult, ProbeTask, RunReport
+from archive_tools.run_report import RunReport
+from archive_tools.schema import PageOutcome, PageTask, ProbeResult, ProbeTask
 from archive_tools.workers import ProcessExecutor, map_pages
 from examples.magazine_drawing.pages import PageKind, draw_labelled_page, page_size_px
 from tests import image_fixtures, pdf_fixtures

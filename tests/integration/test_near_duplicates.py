@@ -16,7 +16,8 @@ from archive_tools.config import DatasetConfig, PageFilter, RunOptions
 from archive_tools.duplicate_memory import DuplicateMemory
 from archive_tools.picture import make_record
 from archive_tools.pipeline import build_dataset
-from archive_tools.schema import Record, RunReport
+from archive_tools.run_report import RunReport
+from archive_tools.schema import Record
 from benchmarks.bench_duplicates import darken, encode_again, rescale, rotate
 from tests import pdf_writer
 from tests.pdf_fixtures import one_picture_page

@@ -19,7 +19,8 @@ import pytest
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.pipeline import build_dataset
-from archive_tools.schema import NamedFile, PageCounts, Progress, RunReport, RunStatus
+from archive_tools.run_report import Progress, RunReport
+from archive_tools.schema import NamedFile, PageCounts, RunStatus
 from tests import pdf_fixtures
 from tests.hostile_pdfs import ENDLESS_MEMORY_MB, endless_page
 from tests.worker_processes import list_workers

@@ -22,7 +22,8 @@ from archive_tools.preview import (
     PreviewReport,
     preview_dataset,
 )
-from archive_tools.schema import NamedFile, PageCounts, Progress, RunReport
+from archive_tools.run_report import Progress, RunReport
+from archive_tools.schema import NamedFile, PageCounts
 from archive_tools.score_histogram import COVERAGE_SCALE
 from tests import pdf_fixtures
 from tests.commands import run_command

@@ -24,14 +24,8 @@ from archive_tools.job_folder import (
     remove_old_jobs,
 )
 from archive_tools.preview import TABLE_NAME
-from archive_tools.schema import (
-    NamedFile,
-    PageCounts,
-    PageFailure,
-    RunReport,
-    RunStatus,
-    SourceFailure,
-)
+from archive_tools.run_report import PageFailure, RunReport
+from archive_tools.schema import NamedFile, PageCounts, RunStatus, SourceFailure
 from archive_tools.tab import build_archive_tab
 from serving.limits import MAX_QUEUE
 

@@ -14,14 +14,13 @@ from archive_tools.histogram_html import histogram_html
 from archive_tools.preview import FinishedPage, ListedPage, PreviewedPage, PreviewReport
 from archive_tools.preview_html import preview_html
 from archive_tools.preview_json import preview_json
+from archive_tools.run_report import PageFailure, RunReport
 from archive_tools.schema import (
     PageCounts,
-    PageFailure,
     PageOutcome,
     PagePreview,
     PageResult,
     Record,
-    RunReport,
     RunStatus,
     SourceFailure,
 )
