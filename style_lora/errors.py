@@ -1,0 +1,38 @@
+"""Exceptions of the style LoRA.
+
+StyleLoraError
+├── SettingsError          an option has a value that cannot work, or --resume does not fit
+├── DatasetError           the ZIP cannot be trained on: no captions, a broken image, nothing in it
+├── BaseModelError         the base model is missing, incomplete or no SDXL, or packages are missing
+├── DiskSpaceError         there is not, or no longer, room for what must be written
+├── TrainingStoppedError   the loss is no number any more
+└── LoraFileError          a LoRA file cannot be read, or is none for SDXL
+"""
+
+
+class StyleLoraError(Exception):
+    """Base of everything that the style LoRA raises on purpose."""
+
+
+class SettingsError(StyleLoraError, ValueError):
+    """An option has a value that cannot work; the message names it and what is allowed."""
+
+
+class DatasetError(StyleLoraError):
+    """The ZIP cannot be trained on; the message names it, the file in it and what to do."""
+
+
+class BaseModelError(StyleLoraError):
+    """The base model cannot be used; the message says what is missing and where."""
+
+
+class DiskSpaceError(StyleLoraError):
+    """There is too little room on the disk; the message says how much is needed."""
+
+
+class TrainingStoppedError(StyleLoraError):
+    """The training cannot go on; the message says at which step and what to change."""
+
+
+class LoraFileError(StyleLoraError):
+    """A LoRA file cannot be used; the message names it and says why."""
