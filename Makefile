@@ -15,7 +15,7 @@ run: install
 # The page's tests have the machine for themselves: they measure memory and wait for a browser.
 test: install-tests chromium
 	@[ -d $(SHARED_DATA) ] || echo "$(SHARED_DATA) is missing: the tests marked shared_data are left out."
-	$(PYTEST) -n 2 --dist loadfile tests/unit tests/integration
+	$(PYTEST) -n 2 --dist loadfile tests/unit tests/integration tests/style_lora
 	$(PYTEST) tests/e2e
 
 lint: install-tests

@@ -6,7 +6,8 @@ StyleLoraError
 ├── BaseModelError         the base model is missing, incomplete or no SDXL, or packages are missing
 ├── DiskSpaceError         there is not, or no longer, room for what must be written
 ├── TrainingStoppedError   the loss is no number any more
-└── LoraFileError          a LoRA file cannot be read, or is none for SDXL
+├── LoraFileError          a LoRA file cannot be read, or is none for SDXL
+└── GenerationError        a picture cannot be painted or saved
 """
 
 
@@ -36,3 +37,7 @@ class TrainingStoppedError(StyleLoraError):
 
 class LoraFileError(StyleLoraError):
     """A LoRA file cannot be used; the message names it and says why."""
+
+
+class GenerationError(StyleLoraError):
+    """A picture cannot be painted or saved; the message says why and what to change."""

@@ -1,0 +1,137 @@
+"""Which file holds a LoRA, and whether it is one for SDXL; reads names of tensors, no weights.
+
+Taken are the folder that training writes, a file in the form of diffusers or of kohya, and a
+model of the hub in the form that diffusers' own scripts push.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from style_lora.errors import LoraFileError
+
+WEIGHTS_NAME: Final = "pytorch_lora_weights.safetensors"
+"""The name under which diffusers saves a LoRA and looks for one."""
+
+CONFIG_NAME: Final = "config.json"
+
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+# diffusers writes the parts of the pipeline with dots, kohya with underscores.
+_FOR_SDXL = re.compile(r"(unet|text_encoder|text_encoder_2)\.|lora_(unet|te1|te2)_")
+# The first of the two matrices of a layer as diffusers, older diffusers, and kohya name it.
+_FIRST_MATRIX = re.compile(r"\.lora_A\.weight$|[._]lora\.down\.weight$|\.lora_down\.weight$")
+
+
+@dataclass(frozen=True, slots=True)
+class LoraFile:
+    """A LoRA for SDXL.
+
+    Attributes:
+        path: The safetensors file.
+        layers: How many layers of the model it changes.
+        base: Model that it was trained on: a folder or a name on the hub; None where nobody says.
+        trigger: Word that its captions began with; empty where nobody says or there is none.
+    """
+
+    path: Path
+    layers: int
+    base: str | None = None
+    trigger: str = ""
+
+
+def find_lora(where: str | Path) -> LoraFile:
+    """Find the LoRA and look whether it is one.
+
+    Args:
+        where: A folder that training wrote, a safetensors file, or `OWNER/NAME[@REVISION]` on the
+            hub.
+
+    Raises:
+        LoraFileError: There is none, its file is damaged, or it is not for SDXL.
+    """
+    path = _find_weights(str(where))
+    layers = _count_layers(path)
+    told = _read_config(path.with_name(CONFIG_NAME))
+    return LoraFile(path, layers, told.get("base") or None, told.get("trigger") or "")
+
+
+def _find_weights(where: str) -> Path:
+    path = Path(where).expanduser()
+    if path.is_dir():
+        return _find_in_folder(path)
+    if path.is_file():
+        return path
+    if _HUB_NAME.fullmatch(where):
+        return _fetch(where)
+    message = f"There is no LoRA at {where}: give the folder of a training, or a .safetensors file."
+    raise LoraFileError(message)
+
+
+def _find_in_folder(folder: Path) -> Path:
+    if (folder / WEIGHTS_NAME).is_file():
+        return folder / WEIGHTS_NAME
+    found = sorted(folder.glob("*.safetensors"))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(path.name for path in found)
+        message = f"{folder} holds several LoRA files: name one of {names}."
+        raise LoraFileError(message)
+    message = (
+        f"{folder} holds no LoRA ({WEIGHTS_NAME}). A training that has not ended yet has only "
+        "checkpoints: run it again with --resume."
+    )
+    raise LoraFileError(message)
+
+
+def _fetch(name: str) -> Path:
+    """Download a LoRA from the hub, or take it from the hub's cache on this machine."""
+    import httpx
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    repository, _, revision = name.partition("@")
+    try:
+        return Path(hf_hub_download(repository, WEIGHTS_NAME, revision=revision or None))
+    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, OSError) as error:
+        message = (
+            f"There is no folder or file {name}, and the hub does not give {WEIGHTS_NAME} of that "
+            f"name ({type(error).__name__})."
+        )
+        raise LoraFileError(message) from error
+
+
+def _count_layers(path: Path) -> int:
+    names = _read_names(path)
+    layers = sum(1 for name in names if _FIRST_MATRIX.search(name))
+    strangers = [name for name in names if not _FOR_SDXL.match(name)]
+    if layers and not strangers:
+        return layers
+    example = (strangers or names or ["nothing"])[0]
+    message = (
+        f"{path} is no LoRA for SDXL (it holds {example}). Taken are files in the form of "
+        "diffusers and of kohya."
+    )
+    raise LoraFileError(message)
+
+
+def _read_names(path: Path) -> list[str]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            return list(tensors.keys())
+    except (OSError, SafetensorError) as error:
+        message = f"{path} cannot be read as a safetensors file: it is damaged or another kind."
+        raise LoraFileError(message) from error
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Return what the training wrote beside the weights, nothing where it is not ours."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
