@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
+from vetscanner.model_specs import NO_CATTLE_FROM
 from vetscanner.schema import (
     Abstention,
     Finding,
@@ -48,7 +49,7 @@ def triage(
         signs: The ticked signs, in any order.
         unclear_below: A photo whose top probability is lower is "unclear" (0 to 1).
         alarm_thresholds: Probability (0 to 1) of a notifiable sign from which the official-vet
-            path is shown, whatever the top class is.
+            path is shown, whatever the top class is, unless the photo probably shows no cattle.
 
     Returns:
         A triage when a photo can be judged, or when there is no photo but a ticked sign;
@@ -108,7 +109,9 @@ def _judge_clear(prediction: Prediction, alarms: tuple[Finding, ...]) -> _Verdic
 def _find_alarms(
     prediction: Prediction, alarm_thresholds: Mapping[SignClass, float]
 ) -> tuple[Finding, ...]:
-    """Notifiable signs at or above their threshold, whatever the top class is."""
+    """Notifiable signs at or above their threshold, whatever sign of cattle is the likeliest."""
+    if prediction.probabilities.get(SignClass.NOT_CATTLE, 0.0) >= NO_CATTLE_FROM:
+        return ()
     return tuple(
         Finding(sign, prediction.probabilities[sign], is_faint=sign is not prediction.top)
         for sign, threshold in alarm_thresholds.items()

@@ -132,10 +132,17 @@ def test_alarm_on_an_unclear_photo_abstains_but_sends_the_vet() -> None:
     assert outcome.official_vet
 
 
-def test_alarm_on_no_cattle_shows_the_path_and_asks_for_a_photo() -> None:
+def test_what_is_probably_no_cattle_sets_off_no_alarm() -> None:
     outcome = judge(prediction(not_cattle=0.8, foot_and_mouth=0.15))
     assert isinstance(outcome, Abstention)
-    assert (outcome.reason, outcome.urgency) == ("not_cattle", None)
+    assert (outcome.reason, outcome.urgency, outcome.findings) == ("not_cattle", None, ())
+    assert not outcome.official_vet
+
+
+def test_what_may_be_cattle_still_sets_off_the_alarm() -> None:
+    outcome = judge(prediction(not_cattle=0.49, foot_and_mouth=0.15))
+    assert isinstance(outcome, Abstention)
+    assert [finding.sign for finding in outcome.findings] == [SignClass.FOOT_AND_MOUTH]
     assert outcome.official_vet
 
 

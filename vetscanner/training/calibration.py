@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vetscanner.model_specs import ALARM_SIGNS, DEFAULT_ALARM_THRESHOLD
+from vetscanner.model_specs import ALARM_SIGNS, DEFAULT_ALARM_THRESHOLD, NO_CATTLE_FROM
 from vetscanner.schema import SignClass
 from vetscanner.training.labels import SIGNS
 
@@ -124,8 +124,16 @@ def false_alarm_rate(
 ) -> float:
     """Return the share of cattle photos without an alarm sign on which either alarm goes off."""
     others = ~np.isin(labels, [SIGNS.index(s) for s in (*ALARM_SIGNS, SignClass.NOT_CATTLE)])
-    raised = [probabilities[:, SIGNS.index(s)] >= thresholds[s] for s in ALARM_SIGNS]
+    raised = [goes_off(probabilities, s, thresholds[s]) for s in ALARM_SIGNS]
     return float(np.logical_or.reduce(raised)[others].mean()) if others.any() else 0.0
+
+
+def goes_off(
+    probabilities: NDArray[np.float64], sign: SignClass, threshold: Threshold
+) -> NDArray[np.bool_]:
+    """Return for each photo whether the triage tells this alarm sign (photos,)."""
+    may_be_cattle = probabilities[:, SIGNS.index(SignClass.NOT_CATTLE)] < NO_CATTLE_FROM
+    return np.asarray(may_be_cattle & (probabilities[:, SIGNS.index(sign)] >= threshold))
 
 
 def _threshold(
@@ -133,7 +141,9 @@ def _threshold(
 ) -> float:
     """Return the largest threshold that catches the given share of the photos of a sign."""
     column = SIGNS.index(sign)
-    caught = np.sort(probabilities[labels == column, column])
+    shown = probabilities[labels == column]
+    # What can set off nothing counts as lost from the start.
+    caught = np.sort(np.where(goes_off(shown, sign, 0.0), shown[:, column], 0.0))
     if not len(caught):
         return DEFAULT_ALARM_THRESHOLD
     allowed_misses = int(np.floor((1.0 - recall) * len(caught) + 1e-9))

@@ -63,13 +63,18 @@ class FineTuneRuns:
         name = self._name(f"fold{fold}", ~held_out)
         kept = self._work_dir / f"{name}-logits.npy"
         if not kept.is_file():
-            network = self._train(name, ~held_out)
+            network = self.fold_network(folds, fold)
             pictures = [self._read()[i] for i in np.flatnonzero(held_out)]
             logits = judge(network, pictures, self.recipe.side_px)
             partial = kept.with_suffix(".partial.npy")
             np.save(partial, logits)
             partial.replace(kept)
         return np.asarray(np.load(kept))
+
+    def fold_network(self, folds: NDArray[np.int64], fold: int) -> Any:
+        """Return the network that was trained without one fold, from disk if it is there."""
+        held_out = folds == fold
+        return self._train(self._name(f"fold{fold}", ~held_out), ~held_out)
 
     def final_network(self) -> Any:
         """Train on all photos and return the network.

@@ -12,6 +12,7 @@ from vetscanner.training.calibration import (
     Threshold,
     expected_calibration_error,
     false_alarm_rate,
+    goes_off,
     nested_answers,
 )
 from vetscanner.training.labels import SIGNS
@@ -52,8 +53,9 @@ def measure(
 
     Returns:
         JSON values. `alarm_recall` counts a photo as caught when the probability of its own sign
-        reaches the threshold of that sign; `alarm_false_rate` is the share of the cattle photos
-        of all other classes on which either alarm goes off. A class without photos has recall null
+        reaches the threshold of that sign and the photo is not taken for one without cattle;
+        `alarm_false_rate` is the share of the cattle photos of all other classes on which either
+        alarm goes off. A class without photos has recall null
         and stays out of `macro_f1`.
     """
     predicted = probabilities.argmax(axis=1)
@@ -127,8 +129,7 @@ def _alarms(
 ) -> dict[str, Any]:
     """Return recall and false rate of the official-vet alarms."""
     caught = {
-        s: (probabilities[:, SIGNS.index(s)] >= thresholds[s])[labels == SIGNS.index(s)]
-        for s in ALARM_SIGNS
+        s: goes_off(probabilities, s, thresholds[s])[labels == SIGNS.index(s)] for s in ALARM_SIGNS
     }
     return {
         "alarm_recall": {s: _share(caught[s]) for s in ALARM_SIGNS},
