@@ -30,6 +30,7 @@ from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
 from archive_tools.report_text import flatten, print_failures, summarise
 from archive_tools.run_report import RunReport
+from archive_tools.scale.command import add_scale_options, scale_with_progress
 from archive_tools.schedule import PageDone
 from archive_tools.schema import RunStatus
 from archive_tools.score_table import open_score_table
@@ -84,6 +85,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_build(commands.add_parser("build", help="build a dataset from PDFs, images and books"))
+    _add_scale(commands.add_parser("scale", help="build a dataset on many processes or machines"))
     _add_score(commands.add_parser("score", help="say of every page what the filter thinks of it"))
     _add_evaluate(commands.add_parser("evaluate", help="measure the filters on labelled pages"))
     _add_clean(commands.add_parser("clean", help="remove what killed runs have left in a folder"))
@@ -119,6 +121,18 @@ def run_build(options: argparse.Namespace) -> int:
     return _status(report)
 
 
+def run_scale(options: argparse.Namespace) -> int:
+    """Build a dataset on many machines and print the report.
+
+    Returns:
+        The exit status.
+    """
+    report = scale_with_progress(options, _config(options), _limits(options), sys.stderr)
+    print_failures(report, sys.stderr)
+    _print_json(report.to_json()) if options.json else print(summarise(report))
+    return _status(report)
+
+
 def run_score(options: argparse.Namespace) -> int:
     """Print or write the table of all pages.
 
@@ -127,7 +141,7 @@ def run_score(options: argparse.Namespace) -> int:
     """
     run = RunOptions(options.workers, limits=_limits(options))
     planned = plan_sources([Path(source) for source in options.sources], leave_out=options.out)
-    tally = Tally(planned)
+    tally = Tally(len(planned), planned[0].name)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_score_table(options.out, sys.stdout) as table,
@@ -223,6 +237,19 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         command=run_build,
         when_stopped="Stopped. Finished pages are kept beside --out: give the same command with "
         "--resume to go on.",
+    )
+
+
+def _add_scale(parser: argparse.ArgumentParser) -> None:
+    """Describe `scale`."""
+    parser.add_argument("--out", type=Path, required=True, help="ZIP file or folder to write")
+    _add_sources(parser)
+    add_picture_options(parser)
+    add_scale_options(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.set_defaults(
+        command=run_scale,
+        when_stopped="Stopped. Finished shards are kept: give the same command to go on.",
     )
 
 

@@ -9,6 +9,7 @@ ArchiveToolsError
 ├── LabelsError               a label file for `evaluate` cannot be used
 ├── WorkerStartError          no worker process can be started on this machine
 ├── PageError                 one page cannot be done; the worker turns it into a record
+├── EngineError               the engine that spreads the work is missing, unreachable or lost
 ├── HubError                  the finished dataset cannot be sent to the Hub
 └── DatasetWriteError         the dataset cannot be written (disk full, no permission)
 
@@ -59,6 +60,10 @@ class DatasetWriteError(ArchiveToolsError):
 
 class LabelsError(ArchiveToolsError):
     """The label file, one of its rows or one of its images cannot be used."""
+
+
+class EngineError(ArchiveToolsError):
+    """What spreads the work over machines is missing, cannot be reached, or was lost."""
 
 
 class HubError(ArchiveToolsError):

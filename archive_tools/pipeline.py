@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -66,22 +66,40 @@ def build_dataset(
         SourceFeed(planned, work_folder(out)) as feed,
         open_recorded(run.scores, config) as known,
     ):
-        tally = Tally(planned, writer.resume_point.pages)
+        tally = Tally(len(planned), planned[0].name, writer.resume_point.pages)
         worse = None
         if config.best_copy:
             worse = yield from _survey(planned, executor, out, tally)
         selection = Selection(config, len(planned), worse)
         selection.recall(writer.iter_recorded())
-        for met in Schedule(feed, executor, writer.resume_point, known=known):
-            if met is not None:
-                step = _select(selection, met)
-                _write(writer, step)
-                tally.add(step)
-            if tally.is_progress_due():
-                yield tally.progress()
-        yield tally.progress()
-        report = _finish(writer, out, tally)
+        steps = Schedule(feed, executor, writer.resume_point, known=known)
+        yield from write_steps(steps, selection, writer, tally)
+        report = complete_dataset(writer, out, tally)
     yield report
+
+
+def write_steps(
+    steps: Iterable[Step | None], selection: Selection, writer: DatasetWriter, tally: "Tally"
+) -> Iterator[Progress]:
+    """Let every step of a run go through the selection into the dataset.
+
+    Args:
+        steps: In order; None while nothing is finished.
+        selection: What goes into the dataset.
+        writer: Takes it.
+        tally: Counts it.
+
+    Yields:
+        Where the run stands, a few times a second and at the end.
+    """
+    for met in steps:
+        if met is not None:
+            step = _select(selection, met)
+            _write(writer, step)
+            tally.add(step)
+        if tally.is_progress_due():
+            yield tally.progress()
+    yield tally.progress()
 
 
 def iter_scores(
@@ -105,11 +123,12 @@ def iter_scores(
 class Tally:
     """What a run has met so far: numbers, and the first failures."""
 
-    def __init__(self, planned: Sequence[Planned], pages: PageCounts | None = None) -> None:
+    def __init__(self, file_count: int, first_name: str, pages: PageCounts | None = None) -> None:
         """Start the clock.
 
         Args:
-            planned: Files of this run, those that cannot be used included; at least one.
+            file_count: Files of this run, those that cannot be used included; at least one.
+            first_name: The first of them.
             pages: Pages that a stopped run has finished.
         """
         self.pages = pages or PageCounts()
@@ -119,9 +138,9 @@ class Tally:
         self.sources_failed = 0
         self.source_failures: list[SourceFailure] = []
         self.page_failures: list[PageFailure] = []
-        self._file_count = len(planned)
+        self._file_count = file_count
         # Until the first file is open, it is the one that people wait for.
-        self._file_name = planned[0].name
+        self._file_name = first_name
         self._page_number = self._page_count = 0
         self._started_s = time.monotonic()
         self._progress_due_s = self._started_s
@@ -214,15 +233,34 @@ def _survey(
     planned: Sequence[Planned], executor: Executor, out: Path, tally: Tally
 ) -> Generator[Progress, None, dict[Place, str]]:
     """Meet every page once before the run; returns which pictures have a better copy."""
-    survey = Survey()
     with SourceFeed(planned, work_folder(out)) as feed:
-        for step in Schedule(feed, executor, purpose=Purpose.MEASURE):
-            if isinstance(step, PageDone):
-                survey.add(step.source, step.result)
-            elif step is not None:
-                survey.begin_source()
-            if tally.is_progress_due():
-                yield tally.progress()
+        steps = Schedule(feed, executor, purpose=Purpose.MEASURE)
+        return (yield from survey_steps(steps, tally))
+
+
+def survey_steps(
+    steps: Iterable[Step | None], tally: Tally
+) -> Generator[Progress, None, dict[Place, str]]:
+    """Meet every page of a run; nothing is counted.
+
+    Args:
+        steps: In order; None while nothing is finished.
+        tally: Says where the run stands.
+
+    Yields:
+        Where the run stands, a few times a second.
+
+    Returns:
+        Which pictures have a better copy, and the name of that copy.
+    """
+    survey = Survey()
+    for step in steps:
+        if isinstance(step, PageDone):
+            survey.add(step.source, step.result)
+        elif step is not None:
+            survey.begin_source()
+        if tally.is_progress_due():
+            yield tally.progress()
     return survey.find_worse()
 
 
@@ -249,8 +287,17 @@ def _write(writer: DatasetWriter, step: Step) -> None:
             writer.add_source_failure(step)
 
 
-def _finish(writer: DatasetWriter, out: Path, tally: Tally) -> RunReport:
-    """Complete the dataset, or write nothing where no page was usable."""
+def complete_dataset(writer: DatasetWriter, out: Path, tally: Tally) -> RunReport:
+    """Complete the dataset, or write nothing where no page was usable.
+
+    Args:
+        writer: Has every page.
+        out: Where the dataset appears.
+        tally: Has counted every page.
+
+    Raises:
+        DatasetWriteError: The disk is full, or the check failed.
+    """
     if tally.pages.seen == tally.pages.failed:
         writer.discard()
         return tally.report(None, {})

@@ -130,7 +130,7 @@ def preview_dataset(
         table = stack.enter_context(open_score_table(folder / TABLE_NAME, sys.stdout))
         executor = stack.enter_context(open_executor(config, run))
         feed = stack.enter_context(SourceFeed(planned, folder / "sources"))
-        tally, collector = Tally(planned), _Collector(config, recorder, table)
+        tally, collector = Tally(len(planned), planned[0].name), _Collector(config, recorder, table)
         for step in Schedule(feed, executor, purpose=Purpose.PREVIEW):
             if step is not None:
                 tally.add(step)

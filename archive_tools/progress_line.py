@@ -27,7 +27,11 @@ class ProgressLine:
 
     def show(self, progress: Progress) -> None:
         """Show where the run stands, if it is time."""
-        self._newest = describe_progress(progress)
+        self.show_text(describe_progress(progress))
+
+    def show_text(self, text: str) -> None:
+        """Show a line of text, if it is time."""
+        self._newest = text
         if self._is_terminal:
             columns = shutil.get_terminal_size().columns
             self._write(CLEAR_LINE + self._newest[: columns - 1])

@@ -112,7 +112,7 @@ class Schedule:
             if not isinstance(file, NamedFile):
                 yield file
                 continue
-            probing = self._executor.submit(ProbeTask(file.path, _size_bytes(file.path)))
+            probing = self._executor.submit(ProbeTask(file.path, size_in_bytes(file.path)))
             yield from self._wait(probing)
             assert isinstance(probing.reply, ProbeResult)
             yield from self._pages_of(file, probing.reply)
@@ -124,7 +124,7 @@ class Schedule:
         if probed.failure is not None:
             yield self._fail(file, probed.failure)
             return
-        hashing = self._executor.submit(HashTask(file.path, _size_bytes(file.path)))
+        hashing = self._executor.submit(HashTask(file.path, size_in_bytes(file.path)))
         page_indices = range(self._first_page(probed.page_count), probed.page_count)
         early = self._submit_early(file.path, page_indices)
         yield from self._wait(hashing)
@@ -207,10 +207,14 @@ def _with_known_name(reason: str, path: Path, name: str) -> str:
     return reason if path.is_dir() else reason.replace(path.name, name)
 
 
-def _size_bytes(path: Path) -> int:
-    """Return the size of a file or of a folder's files, 0 where it has vanished.
+def size_in_bytes(path: Path) -> int:
+    """Return the size of a file or of a folder's files in bytes.
 
-    The worker will say so.
+    Args:
+        path: A file, or a folder of images.
+
+    Returns:
+        0 where it has vanished; the worker will say so.
     """
     try:
         if path.is_dir():

@@ -294,11 +294,9 @@ def open_dataset_writer(out: Path, config: DatasetConfig, resume: bool) -> Itera
         DatasetWriteError: The place cannot be written, another run is writing there, or the
             stopped run had other options.
     """
-    check_caption(config.caption, config.trigger)
-    exports.check_format(config.dataset_format)
+    check_dataset(out, config)
     with ExitStack() as stack:
         with explained_disk_errors(out):
-            check_place(out, config.dataset_format)
             journal = stack.enter_context(open_journal(journal_path(out)))
             partial = _open_partial(partial_path(out))
             stack.callback(_close_quietly, partial)
@@ -306,6 +304,23 @@ def open_dataset_writer(out: Path, config: DatasetConfig, resume: bool) -> Itera
             writer = DatasetWriter(out, config, journal, partial, found)
             stack.callback(writer.close)
         yield writer
+
+
+def check_dataset(out: Path, config: DatasetConfig) -> None:
+    """Check that a dataset can be written there, before a run spends hours on pages.
+
+    Args:
+        out: Where the dataset will appear.
+        config: What it holds.
+
+    Raises:
+        InvalidOptionError: The caption template, the trigger or the format cannot work.
+        DatasetWriteError: The place cannot be written.
+    """
+    check_caption(config.caption, config.trigger)
+    exports.check_format(config.dataset_format)
+    with explained_disk_errors(out):
+        check_place(out, config.dataset_format)
 
 
 def partial_path(out: Path) -> Path:
@@ -360,7 +375,7 @@ def _recover_or_begin(
     journal: Journal, partial: BinaryIO, config: DatasetConfig, resume: bool
 ) -> Recovery:
     # Through JSON, so that it compares equal to what a journal gives back.
-    run = RunBegun(json.loads(completion.to_json(config.to_json())), _tool_versions())
+    run = RunBegun(json.loads(completion.to_json(config.to_json())), tool_versions())
     found = recover(journal, partial, run) if resume else Recovery()
     if not found.journal_end:
         journal.cut(0)
@@ -368,7 +383,8 @@ def _recover_or_begin(
     return found
 
 
-def _tool_versions() -> dict[str, str]:
+def tool_versions() -> dict[str, str]:
+    """Return the versions of what decides the bytes of an image."""
     versions = {"archive_tools": __version__}
     for tool in _TOOLS:
         with suppress(PackageNotFoundError):

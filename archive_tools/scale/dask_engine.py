@@ -1,0 +1,157 @@
+"""Dask distributed as an engine; the only door to it."""
+
+import asyncio
+import logging
+import queue
+from types import TracebackType
+from typing import Any, Self
+
+import dask
+import distributed
+
+from archive_tools.capacity import count_usable_cpus
+from archive_tools.errors import EngineError
+from archive_tools.scale.engines import TASKS_PER_WORKER, Ended, Work, describe_error
+from archive_tools.scale.shard_worker import close_workshops
+from archive_tools.scale.tasks import Task
+
+# Hardly anything in the package is typed.
+_dask: Any = distributed
+_CONNECT_S = 20
+_CLOSE_S = 10
+_SETTINGS = {
+    # A task that loses its worker comes back to us at once: we know what to do with it.
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
+    # Pages are made by a process of their own, under a limit of their own.
+    "distributed.worker.memory.terminate": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.target": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+}
+
+
+class DaskEngine:
+    """Works on a Dask cluster."""
+
+    def __init__(self, address: str | None, worker_count: int | None, work: Work) -> None:
+        """Reach a cluster, or start one on this machine.
+
+        Args:
+            address: Of its scheduler, `tcp://host:8786`; None starts one.
+            worker_count: Worker processes of one that is started; None follows the CPUs.
+            work: What is done with a task.
+
+        Raises:
+            EngineError: The address does not answer, or no cluster can be started.
+        """
+        self._work = work
+        self._address = address
+        self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        self._futures: dict[int, Any] = {}
+        self._cluster: Any = None
+        self._settings: Any = dask.config.set(_SETTINGS)
+        try:
+            if address is None:
+                self._cluster = _start_cluster(worker_count or count_usable_cpus())
+            self._client = _dask.Client(
+                self._cluster or address, timeout=_CONNECT_S, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+            self._close_cluster()
+            raise _unreachable(address, error) from error
+
+    @property
+    def in_flight_limit(self) -> int:
+        """How many tasks keep every worker busy; follows workers that come and go."""
+        threads: int = sum(worker["nthreads"] for worker in self._list_workers())
+        return max(1, TASKS_PER_WORKER * threads)
+
+    def submit(self, number: int, task: Task) -> None:
+        """Hand a task in."""
+        # Never pure: a task that is tried again must run again.
+        future = self._client.submit(
+            self._work, task, key=f"pages-{id(self)}-{number}", pure=False, retries=0
+        )
+        self._futures[number] = future
+        future.add_done_callback(lambda done: self._ended.put((number, done)))
+
+    def next_ended(self, timeout_s: float) -> Ended | None:
+        """Wait for the next task that ends."""
+        try:
+            number, future = self._ended.get(timeout=timeout_s)
+        except queue.Empty:
+            self._check_connected()
+            return None
+        # Forgotten by the scheduler, too, once we forget it.
+        self._futures.pop(number, None)
+        if future.status in ("cancelled", "lost"):
+            self._check_connected()
+            return Ended(number, loss="Dask lost it")
+        error = future.exception() if future.status == "error" else None
+        if isinstance(error, _dask.KilledWorker):
+            return Ended(number, loss="its worker process died")
+        if error is not None:
+            return describe_error(number, error)
+        return Ended(number, future.result())
+
+    def __enter__(self) -> Self:
+        """Return the engine."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Take back what is unfinished; end the cluster if it is ours."""
+        try:
+            if self._futures:
+                self._client.cancel(list(self._futures.values()), force=True)
+            elif self._is_connected:
+                self._client.run(close_workshops, on_error="ignore")
+            self._client.close(timeout=_CLOSE_S)
+        except (OSError, TimeoutError, RuntimeError, asyncio.CancelledError):
+            pass  # a scheduler that has gone cannot be told
+        self._close_cluster()
+
+    @property
+    def _is_connected(self) -> bool:
+        return bool(self._client.status == "running")
+
+    def _list_workers(self) -> list[dict[str, Any]]:
+        return list(self._client.scheduler_info(n_workers=-1).get("workers", {}).values())
+
+    def _check_connected(self) -> None:
+        if not self._is_connected:
+            raise EngineError(
+                "The Dask scheduler has gone. Start it again and give the same command: finished "
+                "shards are kept."
+            )
+
+    def _close_cluster(self) -> None:
+        if self._cluster is not None:
+            self._cluster.close(timeout=_CLOSE_S)
+        self._settings.__exit__(None, None, None)
+
+
+def _start_cluster(worker_count: int) -> Any:
+    return _dask.LocalCluster(
+        n_workers=worker_count,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=0,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def _unreachable(address: str | None, error: Exception) -> EngineError:
+    if address is None:
+        return EngineError(f"No Dask cluster can be started on this machine: {error}.")
+    return EngineError(
+        f"No Dask scheduler answers at {address}. Check the address, and that it was started with "
+        "the same version of Dask."
+    )

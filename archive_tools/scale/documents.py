@@ -1,0 +1,121 @@
+"""The documents of a large run: where they are, how a worker gets at them, what was found out."""
+
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from archive_tools.scale.tasks import DocumentFound
+from archive_tools.schema import DocumentDetails, SourceFailure
+from archive_tools.source import SourceFeed
+from archive_tools.source_plan import URL, Planned, PlannedFile, plan_sources
+
+FILE_NAME = "\0"
+"""Stands for the name of the document in messages of shards; no file name can have it in it."""
+
+
+def iter_documents(sources: Sequence[str], out: Path) -> Iterator[Planned]:
+    """Find the documents behind what was asked for, one source after the other.
+
+    Args:
+        sources: Files, folders, globs and ZIP files.
+        out: What this run writes; it is no source.
+
+    Yields:
+        The documents in their order; what cannot be used is among them as a failure.
+
+    Raises:
+        InvalidOptionError: A source would be overwritten by what this run writes.
+    """
+    for source in sources:
+        # Absolute: a worker may be at home in another folder.
+        path = Path(source) if URL.match(source) else Path(source).absolute()
+        yield from plan_sources([path], leave_out=out)
+
+
+def needs_fetching(document: PlannedFile) -> bool:
+    """Whether a document has to be copied before it can be opened, as one inside a ZIP."""
+    return document.member is not None or bool(document.images)
+
+
+@contextmanager
+def at_hand(document: PlannedFile, folder: Path) -> Iterator[Path | SourceFailure]:
+    """Bring a document to this machine's disk, and delete the copy afterwards.
+
+    Args:
+        document: Where it is.
+        folder: Where a copy may lie.
+
+    Yields:
+        Its path, or why it cannot be used.
+
+    Raises:
+        DatasetWriteError: There is no room for the copy.
+    """
+    with SourceFeed([document], folder / "sources") as feed:
+        for file in feed:
+            if file is not None:
+                yield file if isinstance(file, SourceFailure) else file.path
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDocument:
+    """A document of a run: its name and what was found out about it."""
+
+    name: str
+    found: DocumentFound
+
+
+class DocumentLedger:
+    """What was found out about each document, on disk; eight bytes of memory a document."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Begin with nothing known.
+
+        Args:
+            file: Empty, open for reading and writing.
+        """
+        self._file = file
+        self._offsets = array("q")
+
+    def __len__(self) -> int:
+        """Return the number of documents, those in between that are not known yet included."""
+        return len(self._offsets)
+
+    def add(self, number: int, name: str, found: DocumentFound) -> None:
+        """Record a document.
+
+        Args:
+            number: Its place in the run, from 0; they may come in any order.
+            name: Its name for people.
+            found: What was found out.
+        """
+        while len(self._offsets) <= number:
+            self._offsets.append(-1)
+        self._offsets[number] = self._file.seek(0, 2)
+        line = json.dumps({"name": name, "found": asdict(found)})
+        self._file.write(line.encode() + b"\n")
+
+    def read(self, number: int) -> KnownDocument:
+        """Return what is recorded of a document.
+
+        Args:
+            number: Its place in the run.
+
+        Raises:
+            KeyError: Nothing is.
+        """
+        if not 0 <= number < len(self._offsets) or self._offsets[number] < 0:
+            raise KeyError(number)
+        self._file.seek(self._offsets[number])
+        line = json.loads(self._file.readline())
+        found = line["found"]
+        details = found.pop("details")
+        layers = tuple(details.pop("layers"))
+        del found["pages"]
+        known = DocumentFound(**found, details=DocumentDetails(**details, layers=layers))
+        return KnownDocument(line["name"], known)
