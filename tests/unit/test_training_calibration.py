@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from vetscanner.schema import SignClass
+from vetscanner.model_specs import ALARM_SIGNS
+from vetscanner.schema import PhotoQuality, Prediction, SignClass
 from vetscanner.training.calibration import (
     MAX_FALSE_ALARMS,
     TARGET_COVERAGE,
@@ -16,12 +17,14 @@ from vetscanner.training.calibration import (
     expected_calibration_error,
     false_alarm_rate,
     fit_temperature,
+    goes_off,
     nested_answers,
     softmax,
 )
 from vetscanner.training.confusion_picture import confusion_svg
 from vetscanner.training.labels import SIGNS
 from vetscanner.training.metrics import measure, measure_nested
+from vetscanner.triage import triage
 
 LSD = SIGNS.index(SignClass.LUMPY_SKIN)
 FMD = SIGNS.index(SignClass.FOOT_AND_MOUTH)
@@ -61,6 +64,27 @@ def test_thresholds_keep_coverage_and_false_alarms_within_bounds() -> None:
     assert rate <= MAX_FALSE_ALARMS
     # Not cautious beyond need: the next step of recall would have broken the bound.
     assert rate > MAX_FALSE_ALARMS / 2
+
+
+def test_alarms_are_counted_as_the_triage_tells_them() -> None:
+    logits, _ = draw_logits(seed=4, count=300)
+    probabilities = softmax(logits)
+    # Nothing is clear, so that the findings are the alarms alone.
+    outcomes = [
+        triage(
+            [Prediction(dict(zip(SIGNS, map(float, row), strict=True)))],
+            [PhotoQuality.GOOD],
+            [],
+            1.1,
+            dict.fromkeys(ALARM_SIGNS, 0.1),
+        )
+        for row in probabilities
+    ]
+    for sign in ALARM_SIGNS:
+        told = [sign in {finding.sign for finding in outcome.findings} for outcome in outcomes]
+        assert any(told)
+        assert goes_off(probabilities, sign, 0.1).tolist() == told
+    assert (probabilities[:, NO_CATTLE] > 0.5).any()
 
 
 def test_alarms_reach_their_recall_where_the_classes_are_apart() -> None:
