@@ -1,0 +1,185 @@
+"""Reads a dataset ZIP in place: names and captions at once, pictures one at a time."""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from PIL import Image, UnidentifiedImageError
+
+from style_lora.data_order import derive_seed
+from style_lora.errors import DatasetError
+from style_lora.schema import Example, Examples
+
+# Pictures of a dataset have about a million pixels; more than this is no dataset of pages.
+_MOST_PIXELS: Final = 100_000_000
+_MOST_ROW_BYTES: Final = 1_000_000
+# Validation costs time; this many pictures tell the loss well enough.
+_MOST_VALIDATION: Final = 32
+# Smaller sets cannot spare a picture.
+_LEAST_TO_HOLD_OUT: Final = 5
+_UNHELD: Final = 8
+_PICTURE_ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    caption: str
+
+
+class DatasetZip:
+    """A dataset ZIP that is open for reading."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the ZIP.
+
+        Args:
+            path: The file.
+
+        Raises:
+            DatasetError: It is not there or is no ZIP.
+        """
+        self._path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except FileNotFoundError as error:
+            raise DatasetError(f"{path} does not exist.") from error
+        except zipfile.BadZipFile as error:
+            raise DatasetError(f"{path} is no ZIP file, or only part of one: {error}.") from error
+        except OSError as error:
+            raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from error
+        self._names = frozenset(self._zip.namelist())
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the ZIP."""
+        self._zip.close()
+
+    def read_examples(
+        self, validation_share: float, seed: int, on_checked: Callable[[int, int], None]
+    ) -> Examples:
+        """Read all captions and decode every picture once, so that no broken one costs hours.
+
+        Args:
+            validation_share: Share held out where the ZIP has no validation pictures.
+            seed: Decides which.
+            on_checked: Told how many pictures are checked, and of how many.
+
+        Raises:
+            DatasetError: Captions are missing, or a picture is missing or broken.
+        """
+        rows = list(self._read_rows("train/"))
+        if not rows:
+            raise DatasetError(f"{self._path}: train/metadata.jsonl names no picture.")
+        held = list(self._read_rows("validation/"))
+        total = len(rows) + len(held)
+        checked: list[Example] = []
+        for row in rows + held:
+            checked.append(self._check(row))
+            on_checked(len(checked), total)
+        training, validation = checked[: len(rows)], checked[len(rows) :]
+        if validation:
+            return Examples(tuple(training), tuple(validation[:_MOST_VALIDATION]), held_out=True)
+        return _hold_out(training, validation_share, seed)
+
+    def open_picture(self, name: str) -> Image.Image:
+        """Return a picture as RGB, decoded.
+
+        Args:
+            name: Of its entry.
+
+        Raises:
+            DatasetError: It is broken, or larger than any picture of a dataset.
+        """
+        try:
+            with self._zip.open(name) as stream, Image.open(stream) as picture:
+                if picture.width * picture.height > _MOST_PIXELS:
+                    raise DatasetError(f"{self._path}: {name} has too many pixels.")
+                return picture.convert("RGB")
+        except (
+            OSError,
+            ValueError,
+            SyntaxError,
+            NotImplementedError,
+            RuntimeError,
+            UnidentifiedImageError,
+            Image.DecompressionBombError,
+            zipfile.BadZipFile,
+        ) as error:
+            raise DatasetError(
+                f"{self._path}: the picture {name} is broken ({error}). Build the dataset again, "
+                "or take the picture and its row out."
+            ) from error
+
+    def _check(self, row: _Row) -> Example:
+        size = self.open_picture(row.name).size
+        return Example(row.name, row.caption, size, self._zip.getinfo(row.name).CRC)
+
+    def _read_rows(self, folder: str) -> Iterator[_Row]:
+        listing = f"{folder}metadata.jsonl"
+        if listing not in self._names:
+            if folder == "train/":
+                raise DatasetError(self._tell_what_is_missing())
+            return
+        try:
+            with self._zip.open(listing) as lines:
+                for number, line in enumerate(
+                    iter(lambda: lines.readline(_MOST_ROW_BYTES), b""), 1
+                ):
+                    if line.strip():
+                        yield self._read_row(line, folder, f"{listing}, line {number}")
+        except (zipfile.BadZipFile, OSError) as error:
+            raise DatasetError(f"{self._path}: {listing} is broken: {error}.") from error
+
+    def _read_row(self, line: bytes, folder: str, place: str) -> _Row:
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DatasetError(f"{self._path}: {place}, is no JSON.") from error
+        name, text = (
+            (row.get("file_name"), row.get("text")) if isinstance(row, dict) else (None, None)
+        )
+        if not isinstance(name, str) or f"{folder}{name}" not in self._names:
+            raise DatasetError(f"{self._path}: {place}, names no picture of the ZIP ({name!r}).")
+        if not isinstance(text, str) or not text.strip():
+            raise DatasetError(
+                f"{self._path}: {name} has no caption ({place}). Build the dataset with --trigger "
+                "or --caption."
+            )
+        return _Row(f"{folder}{name}", " ".join(text.split()))
+
+    def _tell_what_is_missing(self) -> str:
+        pictures = sum(name.lower().endswith(_PICTURE_ENDINGS) for name in self._names)
+        if not self._names:
+            return f"{self._path} is an empty ZIP."
+        if not pictures:
+            return f"{self._path} has no pictures. Give the ZIP of python -m archive_tools build."
+        return (
+            f"{self._path} has {pictures} pictures but no captions: train/metadata.jsonl is "
+            "missing. Give the ZIP of python -m archive_tools build."
+        )
+
+
+def _hold_out(examples: list[Example], share: float, seed: int) -> Examples:
+    """Take validation pictures out of the training ones, the same for equal seed and names."""
+    drawn = sorted(examples, key=lambda one: derive_seed(seed, "validation", one.name))
+    count = min(round(share * len(examples)), _MOST_VALIDATION)
+    if share > 0 and len(examples) >= _LEAST_TO_HOLD_OUT:
+        count = max(1, count)
+    if count == 0 or count >= len(examples):
+        return Examples(tuple(examples), tuple(drawn[:_UNHELD]), held_out=False)
+    held = frozenset(one.name for one in drawn[:count])
+    rest = tuple(one for one in examples if one.name not in held)
+    return Examples(rest, tuple(drawn[:count]), held_out=True)

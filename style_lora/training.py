@@ -1,0 +1,186 @@
+"""The story of a training, or of one slice of it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from style_lora.adapter import add_lora
+from style_lora.atomic_files import write_atomically, write_text
+from style_lora.base_model import check_base, open_noise_schedule, open_unet, require_packages
+from style_lora.checkpoints import Standing, read_standing, read_tensors
+from style_lora.config import TrainConfig
+from style_lora.dataset_zip import DatasetZip
+from style_lora.devices import empty_caches
+from style_lora.errors import SettingsError
+from style_lora.lora_files import DIFFUSERS_NAME, save_kohya
+from style_lora.loss_picture import save_loss_picture
+from style_lora.model_card import CardFacts, write_card
+from style_lora.preparation import Job, fill_cache, prepare
+from style_lora.schema import Phase, StoppedBecause, TrainProgress, TrainResult
+from style_lora.slice_clock import SliceClock
+from style_lora.trainer import Trainer
+from style_lora.training_log import read_log
+from style_lora.training_loop import BEST, LAST, TrainingLoop
+
+# What may change between two slices: how long, and what is shown meanwhile.
+_FREE_SETTINGS: Final = frozenset(
+    {
+        "epochs",
+        "steps",
+        "patience",
+        "sample_every",
+        "sample_prompts",
+        "sample_steps",
+        "checkpoint_every",
+        "max_duration_s",
+        "gradient_checkpointing",
+    }
+)
+
+
+def train_lora(
+    dataset: Path,
+    out: Path,
+    config: TrainConfig,
+    *,
+    resume: bool = False,
+    on_progress: Callable[[TrainProgress], None] | None = None,
+) -> TrainResult:
+    """Train a LoRA on a dataset ZIP, to its end or until the slice is over.
+
+    Args:
+        dataset: ZIP of the archive tools.
+        out: Folder of the results.
+        config: Settings.
+        resume: Go on from the checkpoint in `out`; without one a training begins.
+        on_progress: Told what goes on. What it raises ends the training between two steps, and
+            the steps done are saved before.
+
+    Returns:
+        How it has ended. `lora_path` has the best weights so far.
+
+    Raises:
+        SettingsError: `out` has an unfinished training, or `resume` does not fit it.
+        DatasetError: The ZIP cannot be trained on.
+        BaseModelError: The base cannot be used, or packages are missing.
+        DiskSpaceError: There is too little room.
+        TrainingStoppedError: The loss is no number any more.
+        LoraFileError: The checkpoint cannot be read.
+    """
+    require_packages()
+    clock = SliceClock(config.max_duration_s)
+    tell = on_progress or _tell_nobody
+    check_base(config.base)
+    with DatasetZip(dataset) as pictures:
+        job = prepare(pictures, dataset, out, config, tell)
+        standing = _find_standing(job, resume)
+        _write_settings(job)
+        if not fill_cache(job, pictures, clock, tell):
+            return _end(job, standing, StoppedBecause.SLICE_OVER)
+    tell(TrainProgress(Phase.LOADING, standing.step, job.plan.steps))
+    loop = TrainingLoop(job, _open_trainer(job, standing), standing, clock, tell)
+    reason = loop.run()
+    standing = loop.close()
+    empty_caches(job.device)
+    tell(TrainProgress(Phase.SAVING, standing.step, job.plan.steps))
+    return _end(job, standing, reason)
+
+
+def _tell_nobody(progress: TrainProgress) -> None:
+    """Drop a progress."""
+
+
+def _open_trainer(job: Job, standing: Standing) -> Trainer:
+    config = job.config
+    unet = open_unet(config.base, job.dtype)
+    add_lora(unet, config.rank, config.lora_alpha, config.seed)
+    unet.to(job.device).train()
+    if config.gradient_checkpointing:
+        unet.enable_gradient_checkpointing()
+    trainer = Trainer(unet, open_noise_schedule(config.base), job.cache, config, job.plan.steps)
+    if standing.step:
+        trainer.restore(read_tensors(job.out / LAST), standing.scaler)
+    return trainer
+
+
+def _find_standing(job: Job, resume: bool) -> Standing:
+    """Return where to begin: the checkpoint's place, or nowhere yet."""
+    settings = _list_settings(job)
+    found = read_standing(job.out / LAST)
+    if found is None or (not resume and found.is_finished):
+        return Standing(settings=settings)
+    if not resume:
+        raise SettingsError(
+            f"{job.out} has an unfinished training of {found.step} steps. Go on with --resume, or "
+            "choose another --out."
+        )
+    changed = sorted(name for name, value in settings.items() if found.settings[name] != value)
+    if changed:
+        raise SettingsError(
+            f"{job.out} was begun with other settings ({', '.join(changed)}); a training goes on "
+            "only with the same. Choose another --out to begin anew."
+        )
+    return found
+
+
+def _list_settings(job: Job) -> dict[str, Any]:
+    """Return what must stay the same, as JSON gives it back."""
+    settings = {
+        name: value for name, value in asdict(job.config).items() if name not in _FREE_SETTINGS
+    }
+    settings["alpha"] = job.config.lora_alpha
+    settings["dataset"] = job.fingerprint
+    settings["precision"] = str(job.dtype).removeprefix("torch.")
+    return settings
+
+
+def _write_settings(job: Job) -> None:
+    settings = asdict(job.config) | {"alpha": job.config.lora_alpha, "dataset": job.dataset}
+    write_text(job.out / "config.json", f"{json.dumps(settings, indent=2)}\n")
+
+
+def _end(job: Job, standing: Standing, reason: StoppedBecause) -> TrainResult:
+    """Export the best weights so far and say how it went."""
+    is_finished = reason is not StoppedBecause.SLICE_OVER
+    lora_path = _export(job, standing) if standing.step else None
+    if is_finished:
+        shutil.rmtree(job.out / "cache", ignore_errors=True)
+    return TrainResult(
+        standing.step,
+        is_finished,
+        reason,
+        standing.best_step,
+        standing.best_loss,
+        lora_path,
+        _kohya_path(job) if lora_path else None,
+    )
+
+
+def _export(job: Job, standing: Standing) -> Path | None:
+    """Write both forms of the LoRA, the card and the loss picture."""
+    source = job.out / BEST
+    if not source.exists():
+        return None
+    lora_path = job.out / DIFFUSERS_NAME
+    write_atomically(lora_path, lambda partial: _copy(source, partial))
+    save_kohya(source, job.config.lora_alpha, _kohya_path(job))
+    facts = CardFacts(
+        job.dataset,
+        job.examples.training[0].caption,
+        len(job.examples.training),
+        _kohya_path(job).name,
+    )
+    write_text(job.out / "README.md", write_card(job.config, job.plan, standing, facts))
+    save_loss_picture(read_log(job.out / "log.jsonl"), standing.best_step, job.out / "loss.png")
+    return lora_path
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+
+
+def _kohya_path(job: Job) -> Path:
+    return job.out / f"{job.out.absolute().name}_kohya.safetensors"
