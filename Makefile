@@ -15,7 +15,7 @@ run: install
 # The page's tests have the machine for themselves: they measure memory and wait for a browser.
 test: install-tests chromium
 	@[ -d $(SHARED_DATA) ] || echo "$(SHARED_DATA) is missing: the tests marked shared_data are left out."
-	$(PYTEST) -n 2 --dist loadfile tests/unit tests/integration tests/style_lora
+	$(PYTEST) -n 2 --dist loadfile tests/unit tests/integration tests/style_lora tests/engines
 	$(PYTEST) tests/e2e
 
 lint: install-tests
@@ -45,7 +45,7 @@ $(VENV)/runtime.installed: requirements.txt constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
-$(VENV)/tests.installed: $(VENV)/runtime.installed tests/requirements.txt vetscanner/training/requirements.txt
+$(VENV)/tests.installed: $(VENV)/runtime.installed tests/requirements.txt vetscanner/training/requirements.txt $(wildcard requirements-*.txt)
 	$(PIP_INSTALL) -r requirements.txt -r tests/requirements.txt
 	@touch $@
 
