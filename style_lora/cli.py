@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from style_lora.errors import StyleLoraError
+from style_lora.generate_cli import add_generate_parser
 from style_lora.train_cli import add_train_parser
 
 NOTHING_USABLE, STOPPED = 2, 130
@@ -53,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_train_parser(commands)
+    add_generate_parser(commands)
     return parser
 
 

@@ -188,7 +188,7 @@ def _load_variant(base: str, dtype: "torch.dtype", variant: str | None) -> Any:
     from diffusers import StableDiffusionXLPipeline
 
     _quieten()
-    pipeline = StableDiffusionXLPipeline.from_pretrained(  # type: ignore[no-untyped-call]
+    pipeline = StableDiffusionXLPipeline.from_pretrained(
         base, dtype=dtype, variant=variant, use_safetensors=True, add_watermarker=False
     )
     pipeline.set_progress_bar_config(disable=not sys.stderr.isatty())
