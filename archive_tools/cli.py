@@ -28,6 +28,7 @@ from archive_tools.leftovers import KEPT_DAYS, remove_leftovers
 from archive_tools.picture_options import add_picture_options, read_picture_options
 from archive_tools.pipeline import Tally, build_dataset, iter_scores
 from archive_tools.progress_line import ProgressLine
+from archive_tools.remote_address import as_source
 from archive_tools.report_text import flatten, print_failures, summarise
 from archive_tools.run_report import RunReport
 from archive_tools.scale.command import add_scale_options, scale_with_progress
@@ -102,7 +103,7 @@ def run_build(options: argparse.Namespace) -> int:
     if options.push_to_hub:
         check_hub(options.push_to_hub)
     _remove_expired(options.out)
-    sources = [Path(source) for source in options.sources]
+    sources = [as_source(one) for one in options.sources]
     if options.resume and not journal_path(options.out).exists():
         print("Nothing to resume for this --out: starting anew.", file=sys.stderr)
     steps = build_dataset(sources, options.out, _config(options), run)
@@ -140,7 +141,7 @@ def run_score(options: argparse.Namespace) -> int:
         The exit status.
     """
     run = RunOptions(options.workers, limits=_limits(options))
-    planned = plan_sources([Path(source) for source in options.sources], leave_out=options.out)
+    planned = plan_sources([as_source(one) for one in options.sources], leave_out=options.out)
     tally = Tally(len(planned), planned[0].name)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -290,7 +291,8 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="SOURCE",
         help="PDF, image, TIFF, CBZ, EPUB or XPS file; a folder, glob or ZIP file of these. The "
-        "images of one folder are the pages of one document.",
+        "images of one folder are the pages of one document. Or an address: of a file (https://), "
+        "or of a file, a folder or a pattern (s3://, hf://datasets/USER/NAME).",
     )
     parser.add_argument(
         "--filter",

@@ -6,6 +6,7 @@ ArchiveToolsError
 │   ├── EncryptedPdfError     it needs a password, or the given one is wrong
 │   ├── UnreadablePdfError    it is no PDF, is damaged beyond repair, or has no pages
 │   └── LimitExceededError    it is larger than what this run allows
+├── SourceUnreachableError    the server of a remote source does not answer; the run stops
 ├── LabelsError               a label file for `evaluate` cannot be used
 ├── WorkerStartError          no worker process can be started on this machine
 ├── PageError                 one page cannot be done; the worker turns it into a record
@@ -44,6 +45,10 @@ class UnreadablePdfError(SourceError):
 
 class LimitExceededError(SourceError):
     """The file is larger than what this run allows."""
+
+
+class SourceUnreachableError(ArchiveToolsError):
+    """The server of a remote source does not answer; that is no fault of the file."""
 
 
 class PageError(ArchiveToolsError):

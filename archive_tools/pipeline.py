@@ -10,6 +10,7 @@ from typing import Any
 
 from archive_tools.config import DatasetConfig, RunOptions
 from archive_tools.errors import InvalidOptionError
+from archive_tools.remote_address import RemoteAddress
 from archive_tools.run_report import KeptPicture, PageFailure, Progress, RunReport
 from archive_tools.schedule import PageDone, Schedule, SourceBegins, Step
 from archive_tools.schema import (
@@ -36,14 +37,17 @@ _MOST_NEWEST_KEPT = 4
 
 
 def build_dataset(
-    sources: Sequence[Path | NamedFile], out: Path, config: DatasetConfig, run: RunOptions
+    sources: Sequence[Path | NamedFile | RemoteAddress],
+    out: Path,
+    config: DatasetConfig,
+    run: RunOptions,
 ) -> Generator[Progress | RunReport, None, None]:
     """Build a dataset; nothing happens before the first `next`.
 
     Closing the generator at any point ends the workers and removes work files within moments.
 
     Args:
-        sources: Files, folders, globs and ZIP files.
+        sources: Files, folders, globs, ZIP files and, on the command line alone, addresses.
         out: The dataset; it appears under this name only when it is complete.
         config: What the dataset holds.
         run: How the run is carried out.
@@ -54,6 +58,7 @@ def build_dataset(
     Raises:
         InvalidOptionError: No source was given.
         DatasetWriteError: The dataset cannot be written, or cannot be resumed.
+        SourceUnreachableError: The server of a remote source does not answer.
         WorkerStartError: No worker process can be started.
     """
     if not sources:

@@ -7,6 +7,7 @@ visitor can make the server call others.
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -44,6 +45,11 @@ class RemoteAddress:
 def is_address(text: str) -> bool:
     """Return whether a text is an address and no path."""
     return _ADDRESS.match(text) is not None
+
+
+def as_source(text: str) -> Path | RemoteAddress:
+    """Return what a source of the command line is; nothing else makes an address of a text."""
+    return RemoteAddress(text) if is_address(text) else Path(text)
 
 
 def scheme_of(url: str) -> str:

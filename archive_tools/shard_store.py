@@ -199,11 +199,11 @@ class ObjectStore:
             if what == "read":
                 raise
             raise _cannot(what, name, self.place, None) from None
-        except _store_errors() as error:
+        except store_errors() as error:
             raise _cannot(what, name, self.place, error) from error
 
 
-def _store_errors() -> tuple[type[Exception], ...]:
+def store_errors() -> tuple[type[Exception], ...]:
     """Return what the libraries behind fsspec raise; those of S3 are no OSErrors."""
     try:
         from botocore.exceptions import BotoCoreError

@@ -17,6 +17,7 @@ from archive_tools.errors import (
     UnreadablePdfError,
 )
 from archive_tools.file_kinds import clean_name
+from archive_tools.remote_fetching import FetchAhead
 from archive_tools.schema import NamedFile, SourceFailure
 from archive_tools.source_plan import Planned, PlannedFile
 
@@ -32,9 +33,10 @@ _LONGEST_NAME_BYTES = 200
 class SourceFeed:
     """Brings the planned files to disk one after the other; a `with` block removes all copies.
 
-    Only what is in a ZIP is copied, into `folder`: one file, or the images of one of its folders.
-    Other files are used where they lie and never changed. A file whose name is no text gets a link
-    with a plain name there.
+    Only what is in a ZIP or at an address is copied, into `folder`: one file, or the images of one
+    folder. Of remote files as many are there as there are CPUs (two at least), and one more that is
+    being fetched meanwhile. Other files are used where they lie and never changed. A file whose
+    name is no text gets a link with a plain name there.
     """
 
     def __init__(self, planned: Sequence[Planned], folder: Path) -> None:
@@ -48,6 +50,12 @@ class SourceFeed:
         self._folder = folder
         self._archive: zipfile.ZipFile | None = None
         self._archive_path: Path | None = None
+        remotes = {
+            self._copy_path(number, one): one.remote
+            for number, one in enumerate(planned)
+            if isinstance(one, PlannedFile) and one.remote is not None
+        }
+        self._fetching = FetchAhead(remotes)
 
     def __iter__(self) -> Iterator[NamedFile | SourceFailure | None]:
         """Iterate over files in the order of the plan.
@@ -58,17 +66,18 @@ class SourceFeed:
 
         Raises:
             DatasetWriteError: The disk is full; that is no fault of the file.
+            SourceUnreachableError: The server of a file does not answer.
         """
         for number, planned in enumerate(self._planned):
             if isinstance(planned, SourceFailure):
                 yield planned
                 continue
-            copy = self._folder / f"{number:06d}{PurePosixPath(planned.name).suffix.lower()}"
-            if planned.member is None and not planned.images:
+            copy = self._copy_path(number, planned)
+            if not planned.needs_copy:
                 yield self._as_it_lies(planned, copy)
                 continue
             try:
-                yield from self._unpack(planned, copy)
+                yield from self._copy(planned, copy)
             except (*BAD_MEMBER_ERRORS, OSError, SourceError) as error:
                 self.release(copy)
                 if isinstance(error, OSError) and error.errno in NO_SPACE:
@@ -84,6 +93,7 @@ class SourceFeed:
         """Delete a document if it is a copy or a link that this feed made."""
         if path.parent != self._folder:
             return
+        self._fetching.release(path)
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -101,6 +111,7 @@ class SourceFeed:
         traceback: TracebackType | None,
     ) -> None:
         """Close the archive and remove the work folder."""
+        self._fetching.stop()
         if self._archive is not None:
             self._archive.close()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -120,6 +131,16 @@ class SourceFeed:
                 planned.name, "Its name, or that of its folder, is not UTF-8. Rename it."
             )
         return NamedFile(link, planned.name)
+
+    def _copy_path(self, number: int, planned: PlannedFile) -> Path:
+        return self._folder / f"{number:06d}{PurePosixPath(planned.name).suffix.lower()}"
+
+    def _copy(self, planned: PlannedFile, copy: Path) -> Iterator[None]:
+        """Write one document to disk, from wherever it is."""
+        if planned.remote is None:
+            return self._unpack(planned, copy)
+        self._folder.mkdir(exist_ok=True)
+        return self._fetching.bring(copy)
 
     def _unpack(self, planned: PlannedFile, copy: Path) -> Iterator[None]:
         """Write one document to disk, a piece at a time; a member's own path is never used."""

@@ -26,6 +26,8 @@ from archive_tools.file_kinds import (
     natural_key,
 )
 from archive_tools.image_store import list_images
+from archive_tools.remote_address import RemoteAddress, name_of
+from archive_tools.remote_source import RemoteFile, list_remote
 from archive_tools.schema import NamedFile, SourceFailure
 
 URL = re.compile(r"(https?|ftp):/", re.IGNORECASE)
@@ -41,12 +43,19 @@ class PlannedFile:
         member: Index of the entry in the ZIP's table of contents; None for a file of its own.
         images: Indices of the entries that are the images of one folder of the ZIP, in the order
             of their pages.
+        remote: Where it is fetched from; `path` then means nothing.
     """
 
     path: Path
     name: str
     member: int | None = None
     images: tuple[int, ...] = ()
+    remote: RemoteFile | None = None
+
+    @property
+    def needs_copy(self) -> bool:
+        """Whether it has to be copied to disk before it can be opened."""
+        return self.member is not None or bool(self.images) or self.remote is not None
 
 
 _PLANNED_SUFFIXES = BOOK_SUFFIXES | {ZIP_SUFFIX}
@@ -57,6 +66,7 @@ _LINKED_FOLDER = (
 )
 
 _MARKS_OF_A_DATASET = frozenset(("manifest/pages.csv", "manifest/report.json"))
+_REMOTE_ZIP = "ZIP files at an address are not opened. Download it and give its path."
 _OWN_DATASET = (
     "It is a dataset that this program has made, so it is no source. Move it elsewhere, or unpack "
     "its images alone into a folder of their own."
@@ -65,12 +75,15 @@ _OWN_DATASET = (
 Planned = PlannedFile | SourceFailure
 
 
-def plan_sources(inputs: Sequence[Path | NamedFile], leave_out: Path | None) -> list[Planned]:
+def plan_sources(
+    inputs: Sequence[Path | NamedFile | RemoteAddress], leave_out: Path | None
+) -> list[Planned]:
     """Find the documents behind what was asked for, without opening any.
 
     Args:
         inputs: Files, folders, globs and ZIP files, worked on in this order; a folder's files
-            come in the order of their names.
+            come in the order of their names. An address is one only as `RemoteAddress`, which the
+            command line alone makes.
         leave_out: The file that this run writes. An earlier dataset of that name in one of the
             folders is no source.
 
@@ -78,10 +91,14 @@ def plan_sources(inputs: Sequence[Path | NamedFile], leave_out: Path | None) -> 
         Names only, a few hundred bytes a file; what cannot be used is among them as a failure.
 
     Raises:
-        InvalidOptionError: A source would be overwritten by what this run writes.
+        InvalidOptionError: A source would be overwritten by what this run writes, or the package
+            for an address is missing.
     """
     found: list[Planned] = []
     for wanted in inputs:
+        if isinstance(wanted, RemoteAddress):
+            found.extend(_plan_remote(wanted.url))
+            continue
         named = wanted if isinstance(wanted, NamedFile) else None
         path = named.path if named else Path(str(wanted))
         name = clean_name(named.name if named else path.name)
@@ -113,6 +130,18 @@ def _plan_input(path: Path, name: str, leave_out: Path | None) -> Iterator[Plann
                 yield from _plan_input(match, clean_name(match.name), leave_out)
     else:
         yield SourceFailure(name, "There is no such file. Check the path.")
+
+
+def _plan_remote(url: str) -> Iterator[Planned]:
+    """Find the documents behind an address."""
+    try:
+        for file in list_remote(url):
+            if has_suffix(file.name, _ZIP_SUFFIXES):
+                yield SourceFailure(file.name, _REMOTE_ZIP)
+            else:
+                yield PlannedFile(Path(file.name), file.name, remote=file)
+    except SourceError as error:
+        yield SourceFailure(clean_name(name_of(url)), str(error))
 
 
 def _match_glob(pattern: Path) -> list[str]:

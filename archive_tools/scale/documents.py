@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from archive_tools.remote_address import as_source
 from archive_tools.scale.tasks import DocumentFound
 from archive_tools.schema import DocumentDetails, SourceFailure
 from archive_tools.source import SourceFeed
-from archive_tools.source_plan import URL, Planned, PlannedFile, plan_sources
+from archive_tools.source_plan import Planned, PlannedFile, plan_sources
 
 FILE_NAME = "\0"
 """Stands for the name of the document in messages of shards; no file name can have it in it."""
@@ -21,7 +22,7 @@ def iter_documents(sources: Sequence[str], out: Path) -> Iterator[Planned]:
     """Find the documents behind what was asked for, one source after the other.
 
     Args:
-        sources: Files, folders, globs and ZIP files.
+        sources: Files, folders, globs, ZIP files and addresses.
         out: What this run writes; it is no source.
 
     Yields:
@@ -32,13 +33,14 @@ def iter_documents(sources: Sequence[str], out: Path) -> Iterator[Planned]:
     """
     for source in sources:
         # Absolute: a worker may be at home in another folder.
-        path = Path(source) if URL.match(source) else Path(source).absolute()
-        yield from plan_sources([path], leave_out=out)
+        place = as_source(source)
+        place = place.absolute() if isinstance(place, Path) else place
+        yield from plan_sources([place], leave_out=out)
 
 
 def needs_fetching(document: PlannedFile) -> bool:
-    """Whether a document has to be copied before it can be opened, as one inside a ZIP."""
-    return document.member is not None or bool(document.images)
+    """Whether a document has to be copied before it can be opened: from a ZIP or an address."""
+    return document.needs_copy
 
 
 @contextmanager
@@ -54,6 +56,7 @@ def at_hand(document: PlannedFile, folder: Path) -> Iterator[Path | SourceFailur
 
     Raises:
         DatasetWriteError: There is no room for the copy.
+        SourceUnreachableError: Its server does not answer.
     """
     with SourceFeed([document], folder / "sources") as feed:
         for file in feed:

@@ -18,7 +18,8 @@ PUT_TOGETHER = {"named", "one_illustration", "illustrations", "one_drawing", "dr
 PUT_TOGETHER |= {"left_page", "right_page", "far_too_many_pixels", "full_disk_place"}
 # Only the command line and the API come there, or the page gives nothing that they refuse.
 NOT_SHOWN = {"completion", "config", "disk_errors", "exports", "hub", "journal", "label_file"}
-NOT_SHOWN |= {"remote_address", "shard_store", "choose_engine", "dask_engine", "engines"}
+NOT_SHOWN |= {"remote_address", "remote_fetch", "remote_source", "shard_store"}
+NOT_SHOWN |= {"choose_engine", "dask_engine", "engines"}
 NOT_SHOWN |= {"dispatch", "ray_engine", "reduce", "run", "shard_worker"}
 NOT_SHOWN |= {"pipeline", "recovery", "score_table", "tab_options", "worker_process", "workers"}
 # A fault of the disk or the program, to be reported word for word.
