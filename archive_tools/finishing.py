@@ -1,6 +1,7 @@
 """The colour of the paper, sizes that keep the shape, and encoded files; pure."""
 
 import io
+import math
 
 import cv2
 import numpy as np
@@ -24,12 +25,27 @@ def paper_colour(pixels: Pixels) -> tuple[int, int, int]:
     step = max(1, max(pixels.shape[:2]) // _THUMBNAIL_PX)
     # Single pixels, not averages: ten times as fast, and a median does not mind the noise.
     small = _to_rgb(np.ascontiguousarray(pixels[::step, ::step])).reshape(-1, 3)
-    channels = np.ascontiguousarray(small.T)  # many times as fast as along three
-    luma = channels.sum(axis=0, dtype=np.uint16)
-    lightest = float(np.percentile(luma, _LIGHTEST_PERCENTILE))
-    paper = channels[:, luma >= lightest * _PAPER_SHARE_OF_LIGHTEST]
-    red, green, blue = np.median(paper, axis=1)
-    return int(red), int(green), int(blue)
+    channels = [np.ascontiguousarray(channel) for channel in small.T]
+    luma = channels[0].astype(np.uint16) + channels[1] + channels[2]
+    # Levels are counted rather than sorted: a third of the time.
+    lightest = _level_at(np.bincount(luma), _LIGHTEST_PERCENTILE / 100 * (luma.size - 1))
+    paper = (luma >= lightest * _PAPER_SHARE_OF_LIGHTEST).astype(np.uint8)
+    middle = (cv2.countNonZero(paper) - 1) / 2
+    counts = [cv2.calcHist([channel], [0], paper, [256], [0, 256]) for channel in channels]
+    red, green, blue = (int(_level_at(each.ravel(), middle)) for each in counts)
+    return red, green, blue
+
+
+def _level_at(counts: npt.NDArray[np.generic], place: float) -> float:
+    """Return the level at a place in the order of all, between two levels a mixture of both.
+
+    Args:
+        counts: How many pixels have each level.
+        place: From 0 to one less than there are pixels.
+    """
+    reached = np.cumsum(counts)
+    low, high = np.searchsorted(reached, (math.floor(place), math.ceil(place)), side="right")
+    return float(low + (high - low) * (place - math.floor(place)))
 
 
 def fitted_size(width: int, height: int, side_px: int) -> tuple[int, int]:

@@ -41,9 +41,11 @@ def is_aged_paper(pixels: Pixels, paper: Colour) -> bool:
     is_yellowed = cr >= 0 and cb <= 0 and _LEAST_CHROMA <= chroma <= _MOST_CHROMA
     if not is_yellowed or luma < _DARKEST_PAPER:
         return False
-    margin = _margin_pixels(pixels).astype(np.int16)
-    is_paper = np.abs(margin - np.array(paper)).max(axis=1) <= _PAPER_TOLERANCE
-    return bool(is_paper.mean() >= _LEAST_PAPER_SHARE)
+    margin = _margin_pixels(pixels).reshape(-1, 1, 3)
+    darkest = [max(0, level - _PAPER_TOLERANCE) for level in paper]
+    lightest = [min(255, level + _PAPER_TOLERANCE) for level in paper]
+    is_paper = cv2.inRange(margin, np.array(darkest, np.uint8), np.array(lightest, np.uint8))
+    return cv2.countNonZero(is_paper) >= _LEAST_PAPER_SHARE * len(margin)
 
 
 def neutralise(pixels: Pixels, paper: Colour) -> Pixels:

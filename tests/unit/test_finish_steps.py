@@ -167,6 +167,16 @@ class TestPaperTone:
         painting = cv2.resize(painting, (700, 900))
         assert not paper_tone.is_aged_paper(painting, AGED)
 
+    @pytest.mark.parametrize("channel", [0, 1, 2])
+    def test_margins_are_of_the_paper_up_to_thirty_levels_in_each_colour(
+        self, channel: int
+    ) -> None:
+        for level, expected in ((30, True), (-30, True), (31, False), (-31, False)):
+            margin = np.array((200, 190, 170))
+            margin[channel] += level
+            page = np.full((300, 200, 3), margin, dtype=np.uint8)
+            assert paper_tone.is_aged_paper(page, (200, 190, 170)) is expected
+
 
 class TestDescreen:
     def test_a_halftone_becomes_its_tones(self) -> None:

@@ -56,3 +56,21 @@ def test_perceptual_hash_is_stable_under_brightness_and_tells_pages_apart():
     assert len(perceptual_hash(page)) == 16
     assert distance(page, page + 20) <= 4
     assert distance(page, other) >= 16
+
+
+@given(
+    size=st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    levels=st.integers(1, 255),
+    seed=st.integers(0, 2**32 - 1),
+    is_grey=st.booleans(),
+)
+def test_paper_colour_is_the_median_of_what_is_nearly_as_light_as_the_lightest(
+    size, levels, seed, is_grey
+):
+    shape = size if is_grey else (*size, 3)
+    page = np.random.default_rng(seed).integers(0, levels + 1, shape, dtype=np.uint8)
+
+    pixels = np.repeat(page.reshape(-1, 1), 3, axis=1) if is_grey else page.reshape(-1, 3)
+    luma = pixels.sum(axis=1, dtype=np.int64)
+    paper = pixels[luma >= 0.8 * np.percentile(luma, 95)]
+    assert finishing.paper_colour(page) == tuple(np.median(paper, axis=0).astype(int))
