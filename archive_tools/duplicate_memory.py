@@ -69,7 +69,8 @@ class DuplicateMemory:
 
     def _nearest(self, signature: bytes) -> tuple[int, int]:
         """Return how many bits the nearest candidate differs in, and its number."""
-        coarse = _count_bits(self._coarse[: self._count] ^ _coarse_bits(signature))
+        # One byte each: there may be millions.
+        coarse = np.bitwise_count(self._coarse[: self._count] ^ _coarse_bits(signature))
         candidates = np.flatnonzero(coarse <= _MAX_COARSE_BITS)
         if not len(candidates):
             return 8 * SIGNATURE_BYTES, 0
