@@ -22,8 +22,8 @@ def add_scale_options(parser: argparse.ArgumentParser) -> None:
         "--shards",
         required=True,
         metavar="DIR",
-        help="folder or s3:// address for finished work, seen by all machines; what is there is not "
-        "made again",
+        help="folder or s3:// address for finished work, seen by all machines; what is there is "
+        "not made again",
     )
     parser.add_argument(
         "--engine",
