@@ -6,10 +6,8 @@ and there is more to do, 2 nothing usable or wrong usage, 130 stopped by Ctrl-C.
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
 from style_lora.errors import StyleLoraError
 from style_lora.generate_cli import add_generate_parser
@@ -30,7 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Their warnings are about what nobody here uses, and would bury ours.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     options = build_parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         status: int = options.command(options)
     except StyleLoraError as error:
@@ -56,8 +53,3 @@ def build_parser() -> argparse.ArgumentParser:
     add_train_parser(commands)
     add_generate_parser(commands)
     return parser
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Take a polite request to end, as from a job queue, like Ctrl-C."""
-    raise KeyboardInterrupt

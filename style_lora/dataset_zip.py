@@ -1,8 +1,10 @@
 """Reads a dataset ZIP in place: names and captions at once, pictures one at a time."""
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -67,8 +69,17 @@ class DatasetZip:
         """Close the ZIP."""
         self._zip.close()
 
+    def fingerprint(self) -> str:
+        """Return 16 letters that change with any name or content in the ZIP."""
+        content = sorted((entry.filename, entry.CRC) for entry in self._zip.infolist())
+        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
     def read_examples(
-        self, validation_share: float, seed: int, on_checked: Callable[[int, int], None]
+        self,
+        validation_share: float,
+        seed: int,
+        on_checked: Callable[[int, int], None],
+        decode: bool = True,
     ) -> Examples:
         """Read all captions and decode every picture once, so that no broken one costs hours.
 
@@ -76,6 +87,7 @@ class DatasetZip:
             validation_share: Share held out where the ZIP has no validation pictures.
             seed: Decides which.
             on_checked: Told how many pictures are checked, and of how many.
+            decode: Decode all; without it only their sizes are read.
 
         Raises:
             DatasetError: Captions are missing, or a picture is missing or broken.
@@ -87,7 +99,7 @@ class DatasetZip:
         total = len(rows) + len(held)
         checked: list[Example] = []
         for row in rows + held:
-            checked.append(self._check(row))
+            checked.append(self._check(row, decode))
             on_checked(len(checked), total)
         training, validation = checked[: len(rows)], checked[len(rows) :]
         if validation:
@@ -103,11 +115,17 @@ class DatasetZip:
         Raises:
             DatasetError: It is broken, or larger than any picture of a dataset.
         """
+        with self._open(name) as picture:
+            return picture.convert("RGB")
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[Image.Image]:
+        """Open a picture, and tell what is wrong with it in words."""
         try:
             with self._zip.open(name) as stream, Image.open(stream) as picture:
                 if picture.width * picture.height > _MOST_PIXELS:
                     raise DatasetError(f"{self._path}: {name} has too many pixels.")
-                return picture.convert("RGB")
+                yield picture
         except (
             OSError,
             ValueError,
@@ -123,8 +141,9 @@ class DatasetZip:
                 "or take the picture and its row out."
             ) from error
 
-    def _check(self, row: _Row) -> Example:
-        size = self.open_picture(row.name).size
+    def _check(self, row: _Row, decode: bool) -> Example:
+        with self._open(row.name) as picture:
+            size = picture.convert("RGB").size if decode else picture.size
         return Example(row.name, row.caption, size, self._zip.getinfo(row.name).CRC)
 
     def _read_rows(self, folder: str) -> Iterator[_Row]:

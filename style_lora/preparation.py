@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from style_lora.atomic_files import require_space
+from style_lora.atomic_files import require_space, write_text
 from style_lora.base_model import is_hub_id, open_text_parts, open_vae
 from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
@@ -68,10 +68,13 @@ def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig,
         DatasetError: The dataset cannot be trained on.
         DiskSpaceError: There is too little room.
     """
+    # A slice need not decode what one before has found in order.
+    checked = out / "cache" / f"checked_{pictures.fingerprint()}"
     examples = pictures.read_examples(
         config.validation_share,
         config.seed,
         lambda done, total: tell(TrainProgress(Phase.CHECKING, done, total)),
+        decode=not checked.exists(),
     )
     count = len(examples.training) + len(examples.validation)
     require_space(out, estimate_bytes(count, config), "this training")
@@ -83,6 +86,7 @@ def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig,
     plan = make_plan(examples, [cache.frame(one).bucket for one in examples.training], config)
     message = tell_plan(plan, config, len(examples.training), name_device(device))
     tell(TrainProgress(Phase.CHECKING, count, count, message=message))
+    write_text(checked, "")
     return Job(
         dataset.name,
         out,

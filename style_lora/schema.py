@@ -96,7 +96,7 @@ class TrainResult:
         stopped_because: Why it has ended.
         best_step: Step whose weights were best on the validation pictures and are the ones saved.
         best_validation_loss: Their loss; None where none was measured.
-        lora_path: The LoRA in diffusers form; None when a slice ended before the first step.
+        lora_path: The LoRA in diffusers form; None when a slice ended before the first validation.
         kohya_path: The LoRA in kohya form, likewise.
     """
 

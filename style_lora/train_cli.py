@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from style_lora.config import DEFAULT_BASE, MOST_EPOCHS, PRECISIONS, TrainConfig
 from style_lora.progress_line import ProgressLine
-from style_lora.schema import TrainResult
+from style_lora.schema import Phase, TrainProgress, TrainResult
+from style_lora.stop_request import StopRequest
 from style_lora.training import train_lora
 
 _DEFAULTS: Final = TrainConfig()
@@ -83,13 +84,20 @@ def run_train(options: argparse.Namespace) -> int:
         The exit status: 0 finished, 1 a slice is over and there is more to do.
     """
     line = ProgressLine(sys.stderr)
+    stop = StopRequest()
+
+    def show(progress: TrainProgress) -> None:
+        line.show(progress)
+        if stop.is_made and progress.phase is Phase.TRAINING:
+            raise KeyboardInterrupt
+
     try:
         result = train_lora(
             options.dataset,
             options.out,
             _read_config(options),
             resume=options.resume,
-            on_progress=line.show,
+            on_progress=show,
         )
     finally:
         line.end()

@@ -64,13 +64,9 @@ class TrainingLoop:
         reason = self._find_end()
         if reason is None:
             self._begin()
-        try:
-            while reason is None:
-                self._take_step()
-                reason = self._find_end()
-        except KeyboardInterrupt:
-            self._save()
-            raise
+        while reason is None:
+            self._take_step()
+            reason = self._find_end()
         finished = reason is not StoppedBecause.SLICE_OVER
         self._standing = replace(self._standing, is_finished=finished)
         self._save()
@@ -183,16 +179,21 @@ class TrainingLoop:
     def _report(self, message: str | None = None) -> None:
         standing, plan = self._standing, self._job.plan
         left_s = estimate_left_s(plan, self._job.config, standing.step, self._step_s)
-        self._tell(
-            TrainProgress(
-                Phase.TRAINING,
-                standing.step,
-                plan.steps,
-                standing.step // plan.epoch_steps,
-                self._loss,
-                standing.validation_loss,
-                self._step_s,
-                left_s,
-                message,
-            )
+        progress = TrainProgress(
+            Phase.TRAINING,
+            standing.step,
+            plan.steps,
+            standing.step // plan.epoch_steps,
+            self._loss,
+            standing.validation_loss,
+            self._step_s,
+            left_s,
+            message,
         )
+        try:
+            self._tell(progress)
+        except BaseException:
+            # Between two steps weights and optimiser agree; an interrupt elsewhere saves nothing,
+            # since it may have come in the middle of an update.
+            self._save()
+            raise
