@@ -6,13 +6,12 @@ from pathlib import Path
 
 from style_lora.base_model import is_hub_id
 from style_lora.checkpoints import Standing
-from style_lora.config import DEFAULT_BASE, TrainConfig
+from style_lora.config import TrainConfig
 from style_lora.estimate import Plan
 from style_lora.lora_files import DIFFUSERS_NAME
 
 _CARD = """---
-base_model: {base}
-library_name: diffusers
+{base_line}library_name: diffusers
 pipeline_tag: text-to-image
 tags:
 - text-to-image
@@ -79,10 +78,12 @@ def write_card(config: TrainConfig, plan: Plan, standing: Standing, facts: CardF
         facts: The rest.
     """
     # A folder of this machine says nothing elsewhere, and the hub refuses it.
-    base = config.base if is_hub_id(config.base) else Path(config.base).name
+    is_public = is_hub_id(config.base)
+    base = config.base if is_public else Path(config.base).name
     loss = f"{standing.best_loss:.4f}" if standing.best_loss is not None else "not measured"
     return _CARD.format(
-        base=base if is_hub_id(config.base) else DEFAULT_BASE,
+        base=base,
+        base_line=f"base_model: {base}\n" if is_public else "",
         usable_base=json.dumps(base),
         title=Path(facts.kohya_name).stem.removesuffix("_kohya"),
         rank=config.rank,
