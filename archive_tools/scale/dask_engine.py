@@ -17,12 +17,12 @@ from archive_tools.scale.tasks import Task
 
 # Hardly anything in the package is typed.
 _dask: Any = distributed
-_CONNECT_S = 20
 _CLOSE_S = 10
+# For a few numbers; everything else waits meanwhile.
+_TELL_S = 5
 _SETTINGS = {
     # A task that loses its worker comes back to us at once: we know what to do with it.
     "distributed.scheduler.allowed-failures": 0,
-    "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
     # Pages are made by a process of their own, under a limit of their own.
     "distributed.worker.memory.terminate": False,
     "distributed.worker.memory.pause": False,
@@ -55,9 +55,7 @@ class DaskEngine:
         try:
             if address is None:
                 self._cluster = _start_cluster(worker_count or count_usable_cpus())
-            self._client = _dask.Client(
-                self._cluster or address, timeout=_CONNECT_S, set_as_default=False
-            )
+            self._client = _dask.Client(self._cluster or address, set_as_default=False)
         except (OSError, TimeoutError, ValueError, RuntimeError) as error:
             self._close_cluster()
             raise _unreachable(address, error) from error
@@ -94,7 +92,11 @@ class DaskEngine:
             return Ended(number, loss="its worker process died")
         if error is not None:
             return describe_error(number, error)
-        return Ended(number, future.result())
+        try:
+            return Ended(number, future.result(timeout=_TELL_S))
+        except TimeoutError:
+            # Dask keeps results where they were made, and that place has gone.
+            return Ended(number, loss="its worker went away")
 
     def __enter__(self) -> Self:
         """Return the engine."""
@@ -143,7 +145,7 @@ def _start_cluster(worker_count: int) -> Any:
         threads_per_worker=1,
         processes=True,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     )
 

@@ -214,6 +214,8 @@ class Dispatcher:
             return
         if needs_fetching(task.document) and not task.is_opened_only:
             self._pages = add_counts(self._pages, found.pages)
+            self._made += found.shards_made
+            self._found += found.shards_found
             return
         keys = iter_keys(found.sha256, found.page_count, self._options)
         self._opened.append(_Attempt(ShardTask(task.document, key), number) for key in keys)

@@ -119,6 +119,7 @@ class DocumentLedger:
         found = line["found"]
         details = found.pop("details")
         layers = tuple(details.pop("layers"))
-        del found["pages"]
+        for only_progress in ("pages", "shards_made", "shards_found"):
+            del found[only_progress]
         known = DocumentFound(**found, details=DocumentDetails(**details, layers=layers))
         return KnownDocument(line["name"], known)

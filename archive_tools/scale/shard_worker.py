@@ -158,10 +158,9 @@ class _Workshop:
                 return found
             if not needs_fetching(task.document):
                 return found
-            pages = PageCounts()
             for key in iter_keys(found.sha256, found.page_count, self.options):
-                pages = add_counts(pages, (self._find(key) or self._make(path, key)).pages)
-            return replace(found, pages=pages)
+                found = _with_shard(found, self._find(key) or self._make(path, key))
+            return found
 
     def _make_shard(self, task: ShardTask) -> ShardDone:
         """Make a shard, unless it is there."""
@@ -218,6 +217,16 @@ def iter_failed(key: ShardKey, reason: str) -> Iterator[PageResult]:
 def add_counts(one: PageCounts, other: PageCounts) -> PageCounts:
     """Return the outcomes of both together."""
     return PageCounts(one.kept + other.kept, one.dropped + other.dropped, one.failed + other.failed)
+
+
+def _with_shard(found: DocumentFound, done: ShardDone) -> DocumentFound:
+    """Count a shard of a document."""
+    return replace(
+        found,
+        pages=add_counts(found.pages, done.pages),
+        shards_made=found.shards_made + (not done.was_there),
+        shards_found=found.shards_found + done.was_there,
+    )
 
 
 def _without_name(result: PageResult, path: Path) -> PageResult:

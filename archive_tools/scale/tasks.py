@@ -113,6 +113,8 @@ class DocumentFound:
         details: The document's own metadata.
         failure: Why it cannot be used; None where it can.
         pages: Outcomes of its pages, where its shards were made at once; else nothing seen.
+        shards_made: How many shards that were.
+        shards_found: How many an earlier run had made.
     """
 
     sha256: str = ""
@@ -120,6 +122,8 @@ class DocumentFound:
     details: DocumentDetails = field(default_factory=DocumentDetails)
     failure: str | None = None
     pages: PageCounts = field(default_factory=PageCounts)
+    shards_made: int = 0
+    shards_found: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,9 @@ def dask_address() -> Iterator[str]:
     """A Dask cluster of two processes."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
         yield cluster.scheduler_address
 
 
@@ -50,6 +52,8 @@ def ray_address() -> Iterator[str]:
     """A Ray cluster of two processes."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=80 * 2**20)
+    ray.init(
+        num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=80 * 2**20
+    )
     yield ray.get_runtime_context().gcs_address
     ray.shutdown()
