@@ -14,6 +14,7 @@ from archive_tools.errors import (
     ArchiveToolsError,
     DatasetWriteError,
     InvalidOptionError,
+    SourceUnreachableError,
 )
 from archive_tools.scale.tasks import Result, Task
 
@@ -121,9 +122,10 @@ def describe_error(number: int, error: BaseException) -> Ended:
 
     Args:
         number: What it was submitted as.
-        error: What it raised; our own errors say the same at every try, but for those of a store.
+        error: What it raised; our own errors say the same at every try, but for those of a store or
+            a server.
     """
-    if isinstance(error, DatasetWriteError):
+    if isinstance(error, DatasetWriteError | SourceUnreachableError):
         return Ended(number, error=str(error))
     if isinstance(error, ArchiveToolsError):
         return Ended(number, error=str(error), is_final=True)
