@@ -20,13 +20,14 @@ from serving.page_style import PAGE_CSS, THEME
 from serving.page_texts import DEFAULT_LANGUAGE, join_translations
 from serving.request_guard import GuardedBlocks, guard_settings
 from serving.status_line import SERVER_TEXTS, STATUS_CSS, build_foot
+from style_lora.tab import STYLE_TEXTS, build_style_part
 from vetscanner.guide_html import GUIDE_CSS
 from vetscanner.heap import bound_heap
 from vetscanner.report_html import REPORT_CSS, REPORT_JS
 from vetscanner.tab import build_vet_tab
 from vetscanner.tab_texts import SIGN_TEXTS, VET_TEXTS
 
-PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, TAB_TEXTS, SERVER_TEXTS)
+PAGE_TEXTS = (FRAME_TEXTS, VET_TEXTS, SIGN_TEXTS, TAB_TEXTS, STYLE_TEXTS, SERVER_TEXTS)
 """All texts that stand as markers on the page; the browser puts those of its language there."""
 
 
@@ -42,7 +43,8 @@ def build_demo() -> gr.Blocks:
         with gr.Tab(FRAME_TEXTS.marker("vet_tab"), id="vet") as vet_tab:
             build_vet_tab(language_input)
         with gr.Tab(FRAME_TEXTS.marker("archive_tab"), id="archive") as archive_tab:
-            build_archive_tab(demo, language_input)
+            trigger = build_archive_tab(demo, language_input)
+            build_style_part(language_input, trigger)
         build_foot(demo, language_input)
         connect_language(demo, language_input, [vet_tab, archive_tab])
     # Closed: a request that skips the queue would skip its limits as well.

@@ -81,12 +81,15 @@ class _Page:
         return [*self.options.as_list(), *self.preview.thresholds.as_list()]
 
 
-def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
+def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> gr.Textbox:
     """Lay out the tab and register its endpoints; call it inside `demo`.
 
     Args:
         demo: The page.
         language_input: The page's language.
+
+    Returns:
+        The input of the trigger word, for what goes on with the dataset.
     """
     remove_old_jobs()
     gr.Markdown(TAB_TEXTS.marker("intro"))
@@ -116,6 +119,7 @@ def build_archive_tab(demo: gr.Blocks, language_input: gr.Dropdown) -> None:
     api(build_dataset, api_name="build_dataset", **_AS_ONE_RUN)
     api(fetch_result, api_name="fetch_result", **AS_FETCH)
     api(preview_dataset, api_name="preview_dataset", **_AS_ONE_RUN)
+    return options.trigger
 
 
 def _build_buttons() -> tuple[gr.Button, gr.Button, gr.Button]:

@@ -68,8 +68,8 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=_positive, default=_DEFAULTS.steps)
     parser.add_argument("--guidance", type=float, default=_DEFAULTS.guidance)
     parser.add_argument(
-        "--size", type=_size, default=_DEFAULTS.size_px, metavar="PX|WxH",
-        help="side or width and height, multiples of 8 (default: 1024)",
+        "--size", type=_size, metavar="PX|WxH",
+        help="side or width and height, multiples of 8 (default: as trained)",
     )  # fmt: skip
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"))
 
@@ -87,7 +87,7 @@ def run_generate(args: argparse.Namespace) -> int:
         StyleLoraError: The LoRA or the base model cannot be used, or painting failed.
     """
     lora = find_lora(args.lora)
-    orders = _orders(args)
+    orders = _orders(args, lora)
     _tell_before(lora, args, len(orders))
     pictures = paint_pictures(lora, orders, args.base, args.device)
     try:
@@ -100,12 +100,12 @@ def run_generate(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _orders(args: argparse.Namespace) -> list[PictureOrder]:
+def _orders(args: argparse.Namespace, lora: LoraFile) -> list[PictureOrder]:
     like = PictureOrder(
         "",
         args.seed,
         steps=args.steps,
-        size_px=args.size,
+        size_px=args.size or (lora.resolution, lora.resolution),
         guidance=args.guidance,
         negative_prompt=args.negative,
     )
@@ -121,14 +121,8 @@ def _scales(given: Sequence[float] | None, grid: bool) -> list[float]:
 
 def _tell_before(lora: LoraFile, args: argparse.Namespace, count: int) -> None:
     print(f"Painting {count} with {choose_base(lora, args.base)} ...", file=sys.stderr)
-    for prompt in args.prompt:
-        if lora.trigger and lora.trigger.lower() not in prompt.lower():
-            print(
-                f"note: the captions of this LoRA began with {lora.trigger!r}; "
-                "a prompt with it shows the style best",
-                file=sys.stderr,
-            )
-            return
+    if lora.caption:
+        print(f"Captions of its dataset look like this: {lora.caption}", file=sys.stderr)
 
 
 def _save_grids(pictures: Sequence[Picture], folder: Path) -> None:

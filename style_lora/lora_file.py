@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from style_lora.errors import LoraFileError
 
@@ -16,6 +16,10 @@ WEIGHTS_NAME: Final = "pytorch_lora_weights.safetensors"
 """The name under which diffusers saves a LoRA and looks for one."""
 
 CONFIG_NAME: Final = "config.json"
+
+SDXL_SIDE_PX: Final = 1024
+
+_Kind = TypeVar("_Kind", str, int)
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 # diffusers writes the parts of the pipeline with dots, kohya with underscores.
@@ -32,13 +36,15 @@ class LoraFile:
         path: The safetensors file.
         layers: How many layers of the model it changes.
         base: Model that it was trained on: a folder or a name on the hub; None where nobody says.
-        trigger: Word that its captions began with; empty where nobody says or there is none.
+        resolution: Side in pixels that it was trained at; SDXL's own where nobody says.
+        caption: One that it was trained with; empty where nobody says.
     """
 
     path: Path
     layers: int
     base: str | None = None
-    trigger: str = ""
+    resolution: int = SDXL_SIDE_PX
+    caption: str = ""
 
 
 def find_lora(where: str | Path) -> LoraFile:
@@ -54,7 +60,18 @@ def find_lora(where: str | Path) -> LoraFile:
     path = _find_weights(str(where))
     layers = _count_layers(path)
     told = _read_config(path.with_name(CONFIG_NAME))
-    return LoraFile(path, layers, told.get("base") or None, told.get("trigger") or "")
+    return LoraFile(
+        path,
+        layers,
+        _take(told, "base", str) or None,
+        _take(told, "resolution", int) or SDXL_SIDE_PX,
+        _take(told, "caption", str) or "",
+    )
+
+
+def _take(told: dict[str, Any], name: str, kind: type[_Kind]) -> _Kind | None:
+    value = told.get(name)
+    return value if isinstance(value, kind) else None
 
 
 def _find_weights(where: str) -> Path:

@@ -4,14 +4,14 @@ Heavy libraries are imported inside functions, so that a command's help and a Sp
 nothing. No model outlives its `with` block.
 """
 
-import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from style_lora.base_model import check_base, require_packages
 from style_lora.devices import empty_caches, pick_device, pick_precision, to_dtype
 from style_lora.errors import BaseModelError, GenerationError, LoraFileError
 from style_lora.lora_file import LoraFile
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SIZE_STEP_PX: Final = 8
 """One latent is that wide: sizes of pictures are its multiples."""
 
+_Loaded = TypeVar("_Loaded")
 _ADAPTER = "style"
 # What the libraries raise over files that are missing, damaged or of another model.
 _UNUSABLE = (OSError, ValueError, LookupError, AttributeError, TypeError, RuntimeError)
@@ -133,6 +134,8 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
         BaseModelError: There is no SDXL at `base`.
         LoraFileError: The LoRA is for another model.
     """
+    require_packages()
+    check_base(base)
     import torch
 
     chosen = torch.device(device) if device else pick_device()
@@ -147,19 +150,45 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
         painter.close()
 
 
+def fetch_base(base: str) -> str:
+    """Bring a base model onto this machine, so that opening it takes nothing but reading.
+
+    Args:
+        base: Folder of a diffusers SDXL, or its name on the hub.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        BaseModelError: There is no SDXL at `base`.
+    """
+    require_packages()
+    check_base(base)
+    from diffusers import StableDiffusionXLPipeline
+
+    if Path(base).is_dir():
+        return base
+    return _load_any_variant(
+        base, lambda variant: str(StableDiffusionXLPipeline.download(base, variant=variant))
+    )
+
+
 def _load_base(base: str, dtype: "torch.dtype") -> Any:
-    _check_folder(base)
     import torch
 
-    half = dtype != torch.float32
-    if half:
-        # Stability's repository holds the same weights at half the size, under this name.
-        try:
-            return _load_variant(base, dtype, "fp16")
-        except _UNUSABLE:
-            pass
+    if dtype == torch.float32:
+        return _load_any_variant(base, lambda _: _load_variant(base, dtype, None))
+    return _load_any_variant(base, lambda variant: _load_variant(base, dtype, variant))
+
+
+def _load_any_variant(base: str, load: Callable[[str | None], _Loaded]) -> _Loaded:
+    """Load the weights stored in 16 bit, half the size, where there are any; else the others."""
     try:
-        return _load_variant(base, dtype, None)
+        return load("fp16")
+    except _UNUSABLE:
+        pass
+    try:
+        return load(None)
     except _UNUSABLE as error:
         message = (
             f"{base} cannot be loaded as SDXL ({type(error).__name__}: {_first_line(error)}). Give "
@@ -167,21 +196,6 @@ def _load_base(base: str, dtype: "torch.dtype") -> Any:
             "stabilityai/stable-diffusion-xl-base-1.0."
         )
         raise BaseModelError(message) from error
-
-
-def _check_folder(base: str) -> None:
-    """Tell a folder of something else before anything is loaded."""
-    if not Path(base).exists():
-        return
-    index = Path(base, "model_index.json")
-    try:
-        kind = json.loads(index.read_text(encoding="utf-8")).get("_class_name", "")
-    except (OSError, ValueError, AttributeError):
-        kind = ""
-    if not kind.startswith("StableDiffusionXL"):
-        found = f"it says {kind}" if kind else "model_index.json is missing or unreadable"
-        message = f"{base} is no folder of a diffusers SDXL: {found}."
-        raise BaseModelError(message)
 
 
 def _load_variant(base: str, dtype: "torch.dtype", variant: str | None) -> Any:

@@ -138,7 +138,11 @@ def _list_settings(job: Job) -> dict[str, Any]:
 
 
 def _write_settings(job: Job) -> None:
-    settings = asdict(job.config) | {"alpha": job.config.lora_alpha, "dataset": job.dataset}
+    settings = asdict(job.config) | {
+        "alpha": job.config.lora_alpha,
+        "dataset": job.dataset,
+        "caption": job.examples.training[0].caption,
+    }
     write_text(job.out / "config.json", f"{json.dumps(settings, indent=2)}\n")
 
 

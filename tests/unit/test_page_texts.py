@@ -20,8 +20,8 @@ SHOWN_PROPS = ("label", "info", "placeholder", "description", "title")
 # Their value is what the page shows; that of an input is what its visitor chose.
 SHOWING = {"markdown", "html", "button", "downloadbutton", "uploadbutton"}
 # The languages' own names, the drawn guide, whose captions follow the language by themselves, and
-# a command, which is the same in every language.
-OWN_WORDS = {"language-input", "photo-guide", "command-line"}
+# commands, which are the same in every language.
+OWN_WORDS = {"language-input", "photo-guide", "command-line", "style-commands"}
 MARKER = re.compile(r"__i18n__\{.*?\}")
 
 

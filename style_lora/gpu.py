@@ -1,0 +1,127 @@
+"""Painting for a visitor of the page: on a GPU, for a bounded time, or not at all.
+
+SDXL takes minutes a picture on a CPU and more memory than a free machine has, so there is no
+falling back to it: what keeps the GPU away is told. The GPU function is a plain function, never a
+generator (see vetscanner/gpu.py for why).
+"""
+
+import importlib.util
+import math
+import os
+from pathlib import Path
+from typing import Final
+
+import spaces  # before torch: on ZeroGPU this package patches it
+
+# isort: split
+import gradio as gr
+import httpx
+from PIL import Image
+
+from style_lora.errors import GenerationError, StyleLoraError
+from style_lora.generate import choose_base
+from style_lora.lora_file import LoraFile, find_lora
+from style_lora.painter import PictureOrder, fetch_base, open_painter
+
+LORA_VARIABLE: Final = "STYLE_LORA_DIR"
+"""Names the LoRA to paint with: a folder of a training, a file, or OWNER/NAME on the hub."""
+
+DEVICE_VARIABLE: Final = "STYLE_LORA_DEVICE"
+"""`cpu` paints without a GPU all the same, for owners who can wait; else a GPU is needed."""
+
+# A visitor's quota is checked against the seconds asked for, and today's hardware multiplies them
+# by 1.5. A call that needs more is stopped.
+MOST_S: Final = 90
+START_WORKER_S = 8.0
+LOAD_BYTES_A_SECOND = 200e6
+SECONDS_A_STEP = 0.4
+
+_PACKAGES = ("diffusers", "peft", "torch")
+# What a GPU call can raise beside the refusals in words (`gr.Error`).
+_SERVICE_FAILURES = (
+    httpx.HTTPError, OSError, RuntimeError, ValueError, LookupError, AssertionError,
+)  # fmt: skip
+
+
+def can_paint() -> bool:
+    """Whether this server has what painting takes: a LoRA, the packages, and a GPU."""
+    if not os.environ.get(LORA_VARIABLE):
+        return False
+    if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        return False
+    return _wants_cpu() or _is_zero_gpu() or _has_cuda()
+
+
+def _wants_cpu() -> bool:
+    return os.environ.get(DEVICE_VARIABLE, "").lower() == "cpu"
+
+
+def _is_zero_gpu() -> bool:
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in {"1", "t", "true"}
+
+
+def _has_cuda() -> bool:
+    # Only here: a server that cannot paint never loads torch for it.
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def gpu_duration_s(base: str, lora: LoraFile, order: PictureOrder) -> int:
+    """Seconds of GPU time to ask for: start the worker, load the weights, paint.
+
+    Args:
+        base: Folder of the SDXL.
+        lora: The style.
+        order: What to paint.
+    """
+    weights = sum(file.stat().st_size for file in Path(base).glob("*/*.safetensors"))
+    weights += lora.path.stat().st_size
+    seconds = START_WORKER_S + weights / LOAD_BYTES_A_SECOND + SECONDS_A_STEP * order.steps
+    return min(MOST_S, math.ceil(seconds))
+
+
+@spaces.GPU(duration=gpu_duration_s)  # type: ignore[untyped-decorator]
+def paint_on_gpu(base: str, lora: LoraFile, order: PictureOrder) -> Image.Image:
+    """Load the model, paint one picture, unload it; arguments and result are plain.
+
+    Only a `gr.Error` keeps its words on the way out of a GPU worker.
+    """
+    try:
+        with open_painter(base, lora, "cpu" if _wants_cpu() else None) as painter:
+            return painter.paint(order)
+    except StyleLoraError as error:
+        raise gr.Error(str(error), print_exception=False) from error
+
+
+def find_style() -> LoraFile:
+    """Return the LoRA that the owner has named.
+
+    Raises:
+        LoraFileError: It cannot be used.
+    """
+    return find_lora(os.environ.get(LORA_VARIABLE, ""))
+
+
+def paint(lora: LoraFile, order: PictureOrder) -> Image.Image:
+    """Paint one picture for a visitor.
+
+    Call it in the thread that Gradio runs the handler in: the visitor's token is there.
+
+    Args:
+        lora: The style.
+        order: What to paint.
+
+    Raises:
+        StyleLoraError: There is no picture; the message says why.
+    """
+    # Before the GPU's time runs; and a forked GPU worker need not import it all again.
+    base = fetch_base(choose_base(lora, None))
+    try:
+        image: Image.Image = paint_on_gpu(base, lora, order)
+    except gr.Error as refusal:
+        raise GenerationError(str(refusal.message)) from refusal
+    except _SERVICE_FAILURES as error:
+        message = f"The GPU service reported an error ({type(error).__name__}). Try again."
+        raise GenerationError(message) from error
+    return image
