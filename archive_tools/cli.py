@@ -21,6 +21,7 @@ from archive_tools.config import (
     RunOptions,
     WorkerLimits,
 )
+from archive_tools.dataset_copy import copy_dataset
 from archive_tools.errors import ArchiveToolsError
 from archive_tools.file_kinds import clean_name
 from archive_tools.hub import check_hub, push_dataset
@@ -35,6 +36,7 @@ from archive_tools.scale.command import add_scale_options, scale_with_progress
 from archive_tools.schedule import PageDone
 from archive_tools.schema import RunStatus
 from archive_tools.score_table import open_score_table
+from archive_tools.shard_store import open_store
 from archive_tools.source_plan import plan_sources
 from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams
 from archive_tools.writer import journal_path
@@ -102,6 +104,7 @@ def run_build(options: argparse.Namespace) -> int:
     run = RunOptions(options.workers, options.resume, _limits(options), keep_partial=True)
     if options.push_to_hub:
         check_hub(options.push_to_hub)
+    store = open_store(options.copy_to) if options.copy_to else None
     _remove_expired(options.out)
     sources = [as_source(one) for one in options.sources]
     if options.resume and not journal_path(options.out).exists():
@@ -118,6 +121,9 @@ def run_build(options: argparse.Namespace) -> int:
     print_failures(report, sys.stderr)
     if options.push_to_hub and report.out is not None:
         _push(report.out, options.push_to_hub)
+    if store is not None and report.out is not None:
+        copy_dataset(report.out, store, _tell_sent)
+        print(f"\nCopied to {store.place}", file=sys.stderr)
     _print_json(report.to_json()) if options.json else print(summarise(report))
     return _status(report)
 
@@ -231,6 +237,11 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         help="then send the dataset to this Hugging Face repository (token from HF_TOKEN)",
     )
     parser.add_argument(
+        "--copy-to",
+        metavar="ADDRESS",
+        help="then copy the dataset to s3://BUCKET/FOLDER or another folder, README.md last",
+    )
+    parser.add_argument(
         "--resume", action="store_true", help="continue the stopped or killed run of this --out"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -254,13 +265,14 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _tell_sent(count: int) -> None:
+    """Say how many files of a dataset have been sent."""
+    print(f"\r{count} files sent", end="", file=sys.stderr, flush=True)
+
+
 def _push(dataset: Path, repository: str) -> None:
     """Send a dataset to the Hub and say where it is."""
-
-    def tell(sent: int) -> None:
-        print(f"\r{sent} files sent", end="", file=sys.stderr, flush=True)
-
-    address = push_dataset(dataset, repository, tell)
+    address = push_dataset(dataset, repository, _tell_sent)
     print(f"\nSent to {address}", file=sys.stderr)
 
 

@@ -12,12 +12,14 @@ from archive_tools import remote_fetch
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.cli import main
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions
+from archive_tools.dataset_copy import copy_dataset
 from archive_tools.errors import DatasetWriteError, SourceError, SourceUnreachableError
 from archive_tools.pipeline import build_dataset
 from archive_tools.remote_fetch import fetched
 from archive_tools.remote_source import RemoteFile, list_remote
 from archive_tools.run_report import RunReport
 from archive_tools.schema import NamedFile, SourceFailure
+from archive_tools.shard_store import open_store
 from archive_tools.source_plan import PlannedFile, plan_sources
 from archive_tools.writer import work_folder
 from tests.engines.file_server import FileServer, Offer, serve_files
@@ -219,6 +221,45 @@ def test_a_folder_of_an_object_store_is_as_a_folder(
     capsys.readouterr()
     assert main(["build", f"s3://{BUCKET}/1901/", *common, str(there)]) == 2
     assert f"There is no PDF and no other book at s3://{BUCKET}/1901/" in capsys.readouterr().err
+
+
+def test_a_dataset_is_copied_to_an_object_store(
+    object_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_objects(monkeypatch, object_address)
+    boto3.client("s3").create_bucket(Bucket="datasets")
+    scan, out = tmp_path / "a.pdf", tmp_path / "set"
+    scan.write_bytes(colour_jpeg())
+    common = ["--filter", "none", "--workers", "0", "--format", "webdataset", "--out", str(out)]
+    assert main(["build", str(scan), *common, "--copy-to", "s3://datasets/plates"]) == 0
+    store = open_store("s3://datasets/plates")
+    local = {one.relative_to(out).as_posix(): one for one in out.rglob("*") if one.is_file()}
+    assert list(store.names()) == sorted(local)
+    for name, path in local.items():
+        with store.open(name) as copy:
+            assert copy.read() == path.read_bytes()
+    # What could not be copied has no README.md: that file comes last.
+    sent: list[int] = []
+    gone = open_store("s3://no-such-bucket/x")
+    with pytest.raises(DatasetWriteError):
+        copy_dataset(out, gone, sent.append)
+    assert sent == []
+    written = [*order_of_writing(out, tmp_path / "copy")]
+    assert written[-1] == "README.md"
+    assert sorted(written) == sorted(local)
+
+
+def order_of_writing(dataset: Path, copy: Path) -> Iterator[str]:
+    seen: set[str] = set()
+    names: list[str] = []
+
+    def look(_: int) -> None:
+        there = set(open_store(copy).names())
+        names.extend(there - seen)
+        seen.update(there)
+
+    copy_dataset(dataset, open_store(copy), look)
+    yield from names
 
 
 def test_an_object_that_has_gone_is_a_failure(
