@@ -114,7 +114,8 @@ def test_page_that_kills_every_worker_is_recorded_as_failed(
     work = partial(lose_worker_on_page, options, sha256, 3)
     shards = make_shards(scans / "a.pdf", options, EngineOptions(kind, address, 2), work)
     assert (shards.pages.seen, shards.pages.failed) == (5, 1)
-    assert shards.losses <= 7
+    # The page costs a handful of tries, and each may take a neighbour waiting on its worker along.
+    assert shards.losses <= 14
     report, again = run_scale(scans / "a.pdf", tmp_path / "dataset.zip", PROCESSES)
     assert again.shards_made == 0, "what is known of the page stays known"
     assert report.pages.failed == 1
