@@ -111,7 +111,7 @@ def test_error_is_met_three_times_at_most(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_pages() -> None:
     small, large = (simulate_dispatch(320 * documents) for documents in (256, 1024))
     assert large.pages == 4 * small.pages
-    # Eight bytes for each of the further pages would be 2 MB; allocations of other threads are less.
+    # Eight bytes for each of the further pages would be 2 MB; other threads take less.
     assert large.peak_mb < small.peak_mb + 1.0
 
 
