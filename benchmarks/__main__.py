@@ -72,6 +72,11 @@ BENCHMARKS = {
     "load": Benchmark(
         ("benchmarks.bench_load",), ("--seconds", "10", "--visitors", "8", "--upload-mb", "64")
     ),
+    "engines": Benchmark(("benchmarks.bench_engines",), ("--pages", "32", "--rounds", "1")),
+    "scale": Benchmark(
+        ("benchmarks.bench_scale_simulation",),
+        ("--pages", "32000", "128000", "--reduced-pages", "1280", "5120"),
+    ),
     "startup": Benchmark(("benchmarks.bench_startup",), ("--runs", "1")),
 }
 

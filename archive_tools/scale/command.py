@@ -9,6 +9,7 @@ from archive_tools.progress_line import ProgressLine
 from archive_tools.run_report import RunReport
 from archive_tools.scale.dispatch import ShardProgress
 from archive_tools.scale.engines import EngineKind, EngineOptions
+from archive_tools.scale.repair import Notice
 from archive_tools.scale.run import DEFAULT_PAGES_PER_SHARD, ScaleOptions, scale_dataset
 
 
@@ -69,13 +70,17 @@ def scale_with_progress(
     scale = ScaleOptions(engine, options.shards, options.pages_per_shard, options.resume, limits)
     steps = scale_dataset(options.sources, options.out, config, scale)
     report: RunReport | None = None
+    notices: list[str] = []
     with closing(steps), ProgressLine(terminal) as line:
         for step in steps:
             if isinstance(step, RunReport):
                 report = step
             elif isinstance(step, ShardProgress):
                 line.show_text(step.describe())
+            elif isinstance(step, Notice):
+                notices.append(step.text)
             else:
                 line.show(step)
     assert report is not None
+    terminal.writelines(f"{notice}\n" for notice in notices)
     return report

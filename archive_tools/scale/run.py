@@ -16,6 +16,7 @@ from archive_tools.scale.dispatch import Dispatcher, ShardProgress
 from archive_tools.scale.documents import DocumentLedger, iter_documents
 from archive_tools.scale.engines import EngineOptions
 from archive_tools.scale.reduce import ShardSteps
+from archive_tools.scale.repair import Notice, ShardRepair
 from archive_tools.scale.shard_worker import run_task
 from archive_tools.scale.tasks import ShardOptions, hash_options
 from archive_tools.selection import Selection
@@ -59,7 +60,7 @@ class ScaleOptions:
 
 def scale_dataset(
     sources: Sequence[str], out: Path, config: DatasetConfig, scale: ScaleOptions
-) -> Generator[ShardProgress | Progress | RunReport, None, None]:
+) -> Generator[ShardProgress | Progress | Notice | RunReport, None, None]:
     """Make the shards of all documents anywhere, then one dataset of them here.
 
     Closing the generator ends the engine; finished shards stay.
@@ -71,8 +72,8 @@ def scale_dataset(
         scale: How the run is carried out.
 
     Yields:
-        `ShardProgress` while shards are made, `Progress` while they are put together, and at last
-        one `RunReport`.
+        `ShardProgress` while shards are made, `Progress` while they are put together, a `Notice`
+        of each damaged shard that was made again, and at last one `RunReport`.
 
     Raises:
         InvalidOptionError: No source was given.
@@ -94,26 +95,32 @@ def scale_dataset(
         with open_engine(scale.engine, partial(run_task, options)) as engine:
             documents = iter_documents(sources, out)
             yield from Dispatcher(engine, documents, options, store, ledger)
-        for step in _reduce(out, options, ledger, scale.resume):
-            is_end = isinstance(step, RunReport)
-            yield replace(step, elapsed_s=time.monotonic() - started_s) if is_end else step
+        repair = ShardRepair(sources, out, options)
+        for step in _reduce(out, options, ledger, scale.resume, repair):
+            if isinstance(step, RunReport):
+                yield replace(step, elapsed_s=time.monotonic() - started_s)
+            else:
+                yield step
 
 
 def _reduce(
-    out: Path, options: ShardOptions, ledger: DocumentLedger, resume: bool
-) -> Generator[Progress | RunReport, None, None]:
+    out: Path, options: ShardOptions, ledger: DocumentLedger, resume: bool, repair: ShardRepair
+) -> Generator[Progress | Notice | RunReport, None, None]:
     """Put the shards together."""
     config, store = options.config, open_store(options.store)
     with open_dataset_writer(out, config, resume) as writer:
         tally = Tally(len(ledger), ledger.read(0).name, writer.resume_point.pages)
         worse = None
         if config.best_copy:
-            worse = yield from survey_steps(ShardSteps(ledger, store, options), tally)
+            worse = yield from survey_steps(
+                ShardSteps(ledger, store, options, remake=repair), tally
+            )
         selection = Selection(config, len(ledger), worse)
         selection.recall(writer.iter_recorded())
-        steps = ShardSteps(ledger, store, options, writer.resume_point)
+        steps = ShardSteps(ledger, store, options, writer.resume_point, repair)
         yield from write_steps(steps, selection, writer, tally)
         report = complete_dataset(writer, out, tally)
+    yield from repair.notices
     yield report
 
 

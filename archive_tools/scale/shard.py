@@ -23,6 +23,21 @@ _END_BYTES = 1024
 _TAIL_BYTES = _END_BYTES + 512 + 2 * tarfile.RECORDSIZE
 
 
+class DamagedShardError(DatasetWriteError):
+    """A shard has other bytes than were written."""
+
+    def __init__(self, key: ShardKey) -> None:
+        """Name the shard.
+
+        Args:
+            key: Whose shard it is.
+        """
+        super().__init__(
+            f"The shard {key.name} is damaged. Delete it and run the same command again; the other "
+            "shards are kept."
+        )
+
+
 def write_shard(path: Path, key: ShardKey, results: Iterable[PageResult]) -> PageCounts:
     """Write the pages of a shard as they come; only one is held in memory.
 
@@ -89,7 +104,7 @@ def iter_shard(shard: BinaryIO, key: ShardKey, first_page: int = 0) -> Iterator[
         Its pages in order, with their pictures.
 
     Raises:
-        DatasetWriteError: It is damaged.
+        DamagedShardError: It is damaged.
         OSError: It cannot be read.
     """
     expected = key.first_page
@@ -103,9 +118,9 @@ def iter_shard(shard: BinaryIO, key: ShardKey, first_page: int = 0) -> Iterator[
                 if result.page_index >= first_page:
                     yield result
     except (tarfile.TarError, ValueError, TypeError, KeyError, EOFError) as error:
-        raise _damaged(key) from error
+        raise DamagedShardError(key) from error
     if expected != key.end_page:
-        raise _damaged(key)
+        raise DamagedShardError(key)
 
 
 def _to_row(result: PageResult) -> dict[str, Any]:
@@ -171,10 +186,3 @@ def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
     member = tarfile.TarInfo(name)
     member.size = len(content)
     shard.addfile(member, io.BytesIO(content))
-
-
-def _damaged(key: ShardKey) -> DatasetWriteError:
-    return DatasetWriteError(
-        f"The shard {key.name} is damaged. Delete it and run the same command again; the other "
-        "shards are kept."
-    )

@@ -164,7 +164,7 @@ class _Workshop:
 
     def _make_shard(self, task: ShardTask) -> ShardDone:
         """Make a shard, unless it is there."""
-        found = self._find(task.key)
+        found = None if task.is_anew else self._find(task.key)
         if found is not None:
             return found
         with at_hand(task.document, self._folder) as path:

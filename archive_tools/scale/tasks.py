@@ -97,10 +97,17 @@ class DocumentTask:
 
 @dataclass(frozen=True, slots=True)
 class ShardTask:
-    """A range of pages to be made into a shard."""
+    """A range of pages to be made into a shard.
+
+    Attributes:
+        document: Where they are.
+        key: Whose shard it is.
+        is_anew: Make it even where one is there: that one is damaged.
+    """
 
     document: PlannedFile
     key: ShardKey
+    is_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

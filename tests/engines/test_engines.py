@@ -38,6 +38,8 @@ from tests.engines.lost_workers import lose_one_worker, lose_worker_on_page
 # CONFIG in the words of the command line.
 WORDS = ("--filter", "none", "--size", "256", "--min-size", "0", "--pages-per-shard", "1")
 PROCESSES = EngineOptions(EngineKind.PROCESSES, workers=2)
+# Where shards are only looked at again: one process less to start.
+ONE_PROCESS = EngineOptions(EngineKind.PROCESSES, workers=1)
 
 
 @pytest.fixture(params=list(EngineKind))
@@ -99,7 +101,7 @@ def test_killed_worker_changes_nothing(
     # What a worker had finished just before is asked for again, and found.
     assert shards.shards_made + shards.shards_found == 6
     assert shards.pages.failed == 0
-    run_scale(scans, tmp_path / "dataset.zip", PROCESSES)
+    run_scale(scans, tmp_path / "dataset.zip", ONE_PROCESS)
     assert (tmp_path / "dataset.zip").read_bytes() == built
 
 
@@ -116,7 +118,7 @@ def test_page_that_kills_every_worker_is_recorded_as_failed(
     assert (shards.pages.seen, shards.pages.failed) == (5, 1)
     # The page costs a handful of tries, and each may take a neighbour waiting on its worker along.
     assert shards.losses <= 14
-    report, again = run_scale(scans / "a.pdf", tmp_path / "dataset.zip", PROCESSES)
+    report, again = run_scale(scans / "a.pdf", tmp_path / "dataset.zip", ONE_PROCESS)
     assert again.shards_made == 0, "what is known of the page stays known"
     assert report.pages.failed == 1
     with zipfile.ZipFile(tmp_path / "dataset.zip") as dataset:
@@ -213,7 +215,7 @@ def test_interrupt_ends_in_order(scans: Path, built: bytes, tmp_path: Path) -> N
     assert not any(worker.is_running() for worker in workers)
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
     assert all(path.suffix == ".tar" for path in (tmp_path / "shards").iterdir())
-    _, shards = run_scale(scans, out, PROCESSES, 1)
+    _, shards = run_scale(scans, out, ONE_PROCESS, 1)
     assert shards.shards_found >= 1
     assert out.read_bytes() == built
 
