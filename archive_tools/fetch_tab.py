@@ -143,17 +143,23 @@ def on_cancel(job_id: str | None, language: str) -> Iterator[Shown]:
     """Keep what is done of a cancelled run; Gradio has closed its generator.
 
     Args:
-        job_id: The run that was at work, None where it was a preview or nothing.
+        job_id: The run that was at work, None where it was a preview or nothing. It may have ended
+            before the click arrived; then its result is shown, and nothing called cancelled.
         language: Language of the page.
 
     Yields:
         What is shown.
     """
     cancelled = status_html(TAB_TEXTS.tell("cancelled", language))
-    yield cancelled, "", None, "", job_id
     if job_id is None:
+        yield cancelled, "", None, "", None
         return
     job = find_job(job_id)
+    news = look_at_job(job)
+    if news.state is JobState.DONE:
+        yield _show(news, NewestPictures(language), language)
+        return
+    yield cancelled, "", None, "", job_id
     for shown in show_job(job, finish_early(job), language):
         progress, newest, dataset, report, _ = shown
         yield progress or cancelled, newest, dataset, report, None
@@ -191,7 +197,8 @@ def _show(news: JobNews, newest: NewestPictures, language: str) -> Shown:
     if news.state is JobState.DONE and news.report is not None and news.report.out:
         out = news.report.out
         report = report_html(news.report, language, news.job_id)
-        return "", gr.skip(), str(out), report + figures_html(read_figures(out), language), None
+        figures = figures_html(read_figures(out), language)
+        return "", gr.skip(), str(out), report + figures, news.job_id
     if news.state is JobState.STOPPED:
         stopped = status_html(TAB_TEXTS.tell("cancelled_nothing", language))
         return stopped, "", None, "", None

@@ -84,7 +84,16 @@ def _follow(commands: gr.HTML, inputs: _Inputs, trigger: gr.Textbox) -> None:
     typed = [inputs.prompt, trigger]
     changes = [box.blur for box in typed] + [box.submit for box in typed]
     changes += [inputs.scale.change, inputs.seed.change]
-    gr.on(changes, on_options, [*inputs.as_list(), trigger], commands, queue=False, **_PRIVATE)
+    gr.on(
+        changes,
+        on_options,
+        [*inputs.as_list(), trigger],
+        commands,
+        queue=False,
+        # Otherwise what is chosen while an answer is under way would be forgotten.
+        trigger_mode="always_last",
+        **_PRIVATE,
+    )
 
 
 def _build_painting(inputs: _Inputs, language_input: gr.Dropdown) -> None:

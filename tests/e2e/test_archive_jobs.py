@@ -22,7 +22,7 @@ from tests.served_app import ServedApp
 
 pytestmark = pytest.mark.e2e
 
-LONG = 16
+LONG = 48
 """Pages of the book."""
 
 
@@ -43,7 +43,9 @@ def page(browser: Browser, served_app: ServedApp) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A PDF that takes a while."""
-    return write_pdf(tmp_path_factory.mktemp("book") / "book.pdf", ["engraving", "text"] * 8)
+    return write_pdf(
+        tmp_path_factory.mktemp("book") / "book.pdf", ["engraving", "text"] * (LONG // 2)
+    )
 
 
 def start_and_wait_for_a_picture(page: Page, book: Path) -> str:
@@ -81,6 +83,11 @@ def test_a_visitor_who_was_away_fetches_the_result(page: Page, book: Path, tmp_p
     )
     assert_fits_the_screen(page)
     take_screenshot(page, "archive-fetched")
+    # Cancel that comes too late takes nothing away.
+    page.locator("#cancel-button").click()
+    expect(page.locator("#cancel-button")).to_be_enabled()
+    page.wait_for_timeout(500)
+    expect(report).to_contain_text("The dataset is ready.")
     assert read_dataset(page, tmp_path)["counts"]["pages"] == LONG  # type: ignore[index]
 
 
