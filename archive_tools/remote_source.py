@@ -6,13 +6,14 @@ folder or a pattern; their files come in the order in which the same files in a 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from archive_tools.errors import SourceError
 from archive_tools.file_kinds import (
     BOOK_SUFFIXES,
+    IMAGE_SUFFIXES,
     TIFF_SUFFIXES,
     ZIP_SUFFIX,
     clean_name,
@@ -30,6 +31,7 @@ from archive_tools.remote_address import (
 from archive_tools.shard_store import store_errors
 
 _LISTED_SUFFIXES = BOOK_SUFFIXES | TIFF_SUFFIXES | {ZIP_SUFFIX}
+_LOOSE_IMAGE_SUFFIXES = IMAGE_SUFFIXES - _LISTED_SUFFIXES
 _PATTERN = re.compile(r"[*?\[]")
 
 
@@ -41,11 +43,13 @@ class RemoteFile:
         url: Its address, secrets included: never shown and never written.
         name: Its name for people and for the manifest.
         size_bytes: As the listing says; None where there is none.
+        is_loose_image: Whether it is one of the images of a folder, which are not taken from there.
     """
 
     url: str
     name: str
     size_bytes: int | None = None
+    is_loose_image: bool = False
 
 
 def list_remote(url: str) -> Iterator[RemoteFile]:
@@ -53,7 +57,7 @@ def list_remote(url: str) -> Iterator[RemoteFile]:
 
     Args:
         url: A file; except over http(s) also a folder, of which PDFs, other books, TIFFs and ZIP
-            files are taken, or a pattern with `*`, `?`, `[` or `**`.
+            files are taken and images are marked, or a pattern with `*`, `?`, `[` or `**`.
 
     Yields:
         The files of a folder before those of the folders in it, each by name.
@@ -97,8 +101,12 @@ def _list_store(files: Any, url: str) -> Iterator[RemoteFile]:
     for path, details in files.find(url, detail=True).items():
         name = path.removeprefix(root).lstrip("/")
         is_hidden = any(part.startswith(".") for part in PurePosixPath(name).parts)
-        if has_suffix(name, _LISTED_SUFFIXES) and not is_hidden:
+        if is_hidden:
+            continue
+        if has_suffix(name, _LISTED_SUFFIXES):
             yield _found(scheme, path, name, details)
+        elif has_suffix(name, _LOOSE_IMAGE_SUFFIXES):
+            yield replace(_found(scheme, path, name, details), is_loose_image=True)
 
 
 def _found(scheme: str, path: str, name: str, details: dict[str, Any]) -> RemoteFile:

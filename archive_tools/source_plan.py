@@ -7,6 +7,7 @@ what a file holds is found out in a worker process.
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -67,6 +68,10 @@ _LINKED_FOLDER = (
 
 _MARKS_OF_A_DATASET = frozenset(("manifest/pages.csv", "manifest/report.json"))
 _REMOTE_ZIP = "ZIP files at an address are not opened. Download it and give its path."
+_REMOTE_IMAGES = (
+    "Images are not taken from a folder at an address ({count} here). Download the folder and give "
+    "its path, or give a pattern such as .../*.jpg, which makes each image a document of its own."
+)
 _OWN_DATASET = (
     "It is a dataset that this program has made, so it is no source. Move it elsewhere, or unpack "
     "its images alone into a folder of their own."
@@ -135,11 +140,16 @@ def _plan_input(path: Path, name: str, leave_out: Path | None) -> Iterator[Plann
 def _plan_remote(url: str) -> Iterator[Planned]:
     """Find the documents behind an address."""
     try:
+        images = Counter[str]()
         for file in list_remote(url):
-            if has_suffix(file.name, _ZIP_SUFFIXES):
+            if file.is_loose_image:
+                images[file.name.rpartition("/")[0] or clean_name(name_of(url))] += 1
+            elif has_suffix(file.name, _ZIP_SUFFIXES):
                 yield SourceFailure(file.name, _REMOTE_ZIP)
             else:
                 yield PlannedFile(Path(file.name), file.name, remote=file)
+        for folder, count in images.items():
+            yield SourceFailure(folder, _REMOTE_IMAGES.format(count=count))
     except SourceError as error:
         yield SourceFailure(clean_name(name_of(url)), str(error))
 

@@ -15,6 +15,7 @@ from archive_tools.config import DatasetConfig, PageFilter, RunOptions
 from archive_tools.dataset_copy import copy_dataset
 from archive_tools.errors import DatasetWriteError, SourceError, SourceUnreachableError
 from archive_tools.pipeline import build_dataset
+from archive_tools.remote_address import RemoteAddress
 from archive_tools.remote_fetch import fetched
 from archive_tools.remote_source import RemoteFile, list_remote
 from archive_tools.run_report import RunReport
@@ -221,6 +222,13 @@ def test_a_folder_of_an_object_store_is_as_a_folder(
     capsys.readouterr()
     assert main(["build", f"s3://{BUCKET}/1901/", *common, str(there)]) == 2
     assert f"There is no PDF and no other book at s3://{BUCKET}/1901/" in capsys.readouterr().err
+    for name in ("a.png", "b.JPG", "plates/1.jpg", ".thumbs/1.jpg"):
+        store.put_object(Bucket=BUCKET, Key=f"1902/{name}", Body=b"x")
+    images = plan_sources([RemoteAddress(f"s3://{BUCKET}/1902")], None)
+    refused = [(one.name, one.message) for one in images if isinstance(one, SourceFailure)]
+    assert [name for name, _ in refused] == ["1902", "plates"]
+    assert len(images) == 2
+    assert "(2 here). Download the folder" in refused[0][1]
 
 
 def test_a_dataset_is_copied_to_an_object_store(
