@@ -76,7 +76,7 @@ def scale_dataset(
         of each damaged shard that was made again, and at last one `RunReport`.
 
     Raises:
-        InvalidOptionError: No source was given.
+        InvalidOptionError: No source was given, or shards have no folder.
         EngineError: The engine is missing, cannot be reached, or was lost.
         DatasetWriteError: The dataset cannot be written, or cannot be resumed.
     """
@@ -87,6 +87,8 @@ def scale_dataset(
         scale.pages_per_shard,
     )  # fmt: skip
     check_dataset(out, config)
+    if Path(options.store).is_file():
+        raise InvalidOptionError(f"--shards is a file: {Path(options.store).name}. Name a folder.")
     started_s = time.monotonic()
     store = open_store(options.store)
     # Without a name: nothing of it is left behind, however this ends.

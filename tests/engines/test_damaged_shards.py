@@ -8,6 +8,14 @@ from archive_tools.cli import main
 from tests.pdf_fixtures import colour_jpeg
 
 
+def test_a_file_is_no_place_for_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "shards").write_bytes(b"mine")
+    words = ["scale", "a.pdf", "--out", str(tmp_path / "set.zip"), "--shards"]
+    assert main([*words, str(tmp_path / "shards")]) == 2
+    assert "--shards is a file: shards. Name a folder." in capsys.readouterr().err
+    assert (tmp_path / "shards").read_bytes() == b"mine"
+
+
 def test_damaged_shards_are_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.pdf").write_bytes(colour_jpeg(pages=4))
     shards = tmp_path / "shards"
