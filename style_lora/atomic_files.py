@@ -5,8 +5,11 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from style_lora.errors import DiskSpaceError
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -19,6 +22,8 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     Raises:
         DiskSpaceError: The disk is full.
     """
+    from safetensors import SafetensorError
+
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
     try:
@@ -26,9 +31,9 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
         partial.replace(path)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         partial.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if _is_about_room(error):
             raise DiskSpaceError(f"The disk is full: {path} cannot be written.") from error
         raise
 
@@ -66,6 +71,13 @@ def require_space(folder: Path, needed_bytes: int, purpose: str) -> None:
             f"{folder}: {purpose} needs {needed_bytes / 1e9:.1f} GB and the disk has "
             f"{free_bytes / 1e9:.1f} GB left. Make room or choose another disk."
         )
+
+
+def _is_about_room(error: Exception) -> bool:
+    """Tell whether a disk or a quota is full; safetensors has the number only in its words."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_ROOM
+    return any(f"(os error {number})" in str(error) for number in _NO_ROOM)
 
 
 def _write_utf8(path: Path, text: str) -> None:
