@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from archive_tools.config import DatasetFormat
-from archive_tools.errors import DatasetWriteError
+from archive_tools.errors import NO_SPACE, DatasetWriteError
 
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -56,7 +55,7 @@ def explained_disk_errors(out: Path) -> Iterator[None]:
 
 def _explain(error: OSError, out: Path) -> str:
     resume = "then run again with --resume; the finished pages are kept"
-    if error.errno in _NO_SPACE:
+    if error.errno in NO_SPACE:
         free_mb = shutil.disk_usage(out.parent).free / 1e6
         return (
             f"The disk is full: {free_mb:.0f} MB are free where {out.name} is written. Free some "

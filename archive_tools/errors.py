@@ -17,10 +17,14 @@ ArchiveToolsError
 A page that fails ends as a record (`PageOutcome.FAILED`): `PageError` never leaves the worker.
 """
 
+import errno
 from typing import Final
 
 WRONG_PASSWORD: Final = "is encrypted and the password given is wrong."
 """How the message ends of a file that another password would open."""
+
+NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+"""How the system says that a disk, or somebody's share of it, is full."""
 
 
 class ArchiveToolsError(Exception):

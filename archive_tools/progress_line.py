@@ -64,11 +64,8 @@ class ProgressLine:
 
 def describe_progress(progress: Progress) -> str:
     """Return one line that says where a run stands."""
-    pages = progress.pages
-    speed = pages.seen / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
     return (
         f"file {progress.file_number}/{progress.file_count} {progress.file_name} "
         f"page {progress.page_number}/{progress.page_count} | "
-        f"{pages.seen} pages: {pages.kept} kept, {pages.dropped} dropped, {pages.failed} failed | "
-        f"{speed:.1f} pages/s"
+        f"{progress.pages.describe(progress.elapsed_s)}"
     )

@@ -74,6 +74,16 @@ def redact_all(text: str) -> str:
     return _IN_TEXT.sub(lambda found: redact(found[0]), text)
 
 
+def first_line(error: Exception) -> str:
+    """Return what a library says went wrong, in one line that may be shown.
+
+    Args:
+        error: Its words may hold addresses with secrets; one without words is named by its kind.
+    """
+    text = redact_all(str(error)).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(".")
+
+
 def name_of(url: str) -> str:
     """Return the name of the file behind an address, as people would write it."""
     if scheme_of(url) not in WEB_SCHEMES:

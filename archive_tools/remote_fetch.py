@@ -11,8 +11,19 @@ from typing import Any, BinaryIO
 
 import httpx
 
-from archive_tools.errors import DatasetWriteError, SourceError, SourceUnreachableError
-from archive_tools.remote_address import WEB_SCHEMES, open_filesystem, redact, redact_all, scheme_of
+from archive_tools.errors import (
+    NO_SPACE,
+    DatasetWriteError,
+    SourceError,
+    SourceUnreachableError,
+)
+from archive_tools.remote_address import (
+    WEB_SCHEMES,
+    first_line,
+    open_filesystem,
+    redact,
+    scheme_of,
+)
 from archive_tools.remote_source import RemoteFile
 from archive_tools.shard_store import store_errors
 
@@ -27,7 +38,6 @@ _TIMEOUT = httpx.Timeout(30.0)
 _GONE = (404, 410)
 _CLOSED = (401, 403, 407)
 _BUSY = (408, 425, 429)
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 class FetchStoppedError(Exception):
@@ -86,7 +96,7 @@ class _Copy:
         try:
             yield
         except OSError as error:
-            if error.errno in _NO_SPACE:
+            if error.errno in NO_SPACE:
                 reason = "The disk is full: there is no room to fetch"
             else:
                 reason = f"The disk fails ({error.strerror}) at fetching"
@@ -160,10 +170,10 @@ def _try_web(file: RemoteFile, copy: _Copy) -> None:
         raise SourceError(f"{redact(file.url)} is no address. Check it.") from error
     except (httpx.TooManyRedirects, httpx.UnsupportedProtocol, httpx.DecodingError) as error:
         raise SourceError(
-            f"{redact(file.url)} leads nowhere ({_first_line(error)}). Check the address."
+            f"{redact(file.url)} leads nowhere ({first_line(error)}). Check the address."
         ) from error
     except httpx.TransportError as error:
-        raise _BrokenOffError(_first_line(error), is_answer=copy.size_bytes > 0) from error
+        raise _BrokenOffError(first_line(error), is_answer=copy.size_bytes > 0) from error
     copy.check_whole()
 
 
@@ -227,10 +237,10 @@ def _try_store(file: RemoteFile, copy: _Copy) -> None:
         ) from error
     except PermissionError as error:
         raise SourceError(
-            f"{redact(file.url)} may not be read: {_first_line(error)}. Check its access rights."
+            f"{redact(file.url)} may not be read: {first_line(error)}. Check its access rights."
         ) from error
     except store_errors() as error:
-        raise _BrokenOffError(_first_line(error), is_answer=copy.size_bytes > 0) from error
+        raise _BrokenOffError(first_line(error), is_answer=copy.size_bytes > 0) from error
     copy.check_whole()
 
 
@@ -238,11 +248,6 @@ def _version_in(details: dict[str, Any]) -> str:
     """Return what tells one version of an object from another, as its store has it."""
     names = ("ETag", "etag", "blob_id", "LastModified", "mtime", "size")
     return " ".join(str(details[name]) for name in names if name in details)
-
-
-def _first_line(error: Exception) -> str:
-    text = redact_all(str(error)).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")
 
 
 @contextmanager

@@ -22,10 +22,10 @@ from archive_tools.file_kinds import (
 from archive_tools.remote_address import (
     WEB_SCHEMES,
     check_address,
+    first_line,
     name_of,
     open_filesystem,
     redact,
-    redact_all,
     scheme_of,
 )
 from archive_tools.shard_store import store_errors
@@ -75,10 +75,9 @@ def list_remote(url: str) -> Iterator[RemoteFile]:
     except FileNotFoundError:
         found = []
     except store_errors() as error:
-        reason = (redact_all(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise SourceError(
-            f"{redact(url)} cannot be listed: {reason}. Check the address, and that this machine "
-            "may read it."
+            f"{redact(url)} cannot be listed: {first_line(error)}. Check the address, and that "
+            "this machine may read it."
         ) from error
     if not found:
         raise SourceError(f"There is no PDF and no other book at {redact(url)}. Check the address.")

@@ -156,7 +156,7 @@ class Schedule:
 
     def _fail(self, file: NamedFile, failure: str) -> SourceFailure:
         """Give a file up."""
-        failure = _with_known_name(failure, file.path, file.name)
+        failure = rename_in(failure, file.path, file.name)
         self._feed.release(file.path)
         return SourceFailure(file.name, failure)
 
@@ -181,7 +181,8 @@ class Schedule:
         self._pages_ahead -= 1
         yield from self._wait(step.ticket)
         assert isinstance(step.ticket.reply, PageResult)
-        yield PageDone(step.source, _named(step.ticket.reply, step.source))
+        source = step.source
+        yield PageDone(source, rename_failure(step.ticket.reply, source.path, source.name))
         if step.ticket.reply.page_number == step.source.page_count:
             self._feed.release(step.source.path)
 
@@ -195,15 +196,27 @@ class Schedule:
         return not isinstance(step, _PageAhead) or self._executor.wait_for(step.ticket, 0)
 
 
-def _named(result: PageResult, source: Source) -> PageResult:
-    """Let the reason of a failure name the file as people know it."""
+def rename_failure(result: PageResult, path: Path, name: str) -> PageResult:
+    """Let the reason of a failure name the file as people know it.
+
+    Args:
+        result: Any outcome; only failures name a file.
+        path: Of the document on the disk.
+        name: What stands for it instead.
+    """
     if result.outcome is not PageOutcome.FAILED:
         return result
-    return replace(result, reason=_with_known_name(result.reason, source.path, source.name))
+    return replace(result, reason=rename_in(result.reason, path, name))
 
 
-def _with_known_name(reason: str, path: Path, name: str) -> str:
-    """Put the name that people know in place of that on the disk; a folder's is never said."""
+def rename_in(reason: str, path: Path, name: str) -> str:
+    """Put the name that people know in place of that on the disk; a folder's is never said.
+
+    Args:
+        reason: Why something failed.
+        path: Of the document on the disk.
+        name: What stands for it instead.
+    """
     return reason if path.is_dir() else reason.replace(path.name, name)
 
 

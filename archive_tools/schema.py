@@ -285,6 +285,24 @@ class PageCounts:
         """Pages that have an outcome."""
         return self.kept + self.dropped + self.failed
 
+    def __add__(self, other: "PageCounts") -> "PageCounts":
+        """Return the outcomes of both together."""
+        return PageCounts(
+            self.kept + other.kept, self.dropped + other.dropped, self.failed + other.failed
+        )
+
+    def describe(self, elapsed_s: float) -> str:
+        """Return the outcomes and their speed in words.
+
+        Args:
+            elapsed_s: Seconds that they have taken.
+        """
+        speed = self.seen / elapsed_s if elapsed_s > 0 else 0.0
+        return (
+            f"{self.seen} pages: {self.kept} kept, {self.dropped} dropped, {self.failed} failed | "
+            f"{speed:.1f} pages/s"
+        )
+
     @property
     def reduction_percent(self) -> float:
         """Share of the pages that was not kept, 0 to 100."""

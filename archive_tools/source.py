@@ -11,6 +11,7 @@ from typing import Self
 
 from archive_tools.capped_zip import BAD_MEMBER_ERRORS, explain_zip_error, open_zip
 from archive_tools.errors import (
+    NO_SPACE,
     DatasetWriteError,
     LimitExceededError,
     SourceError,
@@ -26,7 +27,6 @@ CHUNK_BYTES = 2**20
 MAX_GROWTH = 100
 HARMLESS_BYTES = 64 * 2**20
 LEAST_FREE_BYTES = 64 * 2**20
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _LONGEST_NAME_BYTES = 200
 
 

@@ -19,7 +19,7 @@ from PIL import Image, ImageEnhance
 from vetscanner.classifier import Classifier, open_classifier
 from vetscanner.model_specs import ModelSpec, resolve_spec
 from vetscanner.photo import judge_quality
-from vetscanner.schema import Prediction, SignClass
+from vetscanner.schema import Abstention, Prediction, SignClass, Triage
 from vetscanner.training.augment import Pixels, mirror
 from vetscanner.training.drawn_negatives import iter_drawn_negatives
 from vetscanner.training.labels import read_labels, read_pixels
@@ -76,10 +76,15 @@ def share_told(classifier: Classifier, spec: ModelSpec, pictures: list[Pixels]) 
     return round(told / len(pictures), 4)
 
 
+def judge_photo(answer: Prediction, pixels: Pixels, spec: ModelSpec) -> Triage | Abstention:
+    """Return what the policy says of one photo by itself."""
+    quality = judge_quality(pixels, min(pixels.shape[:2]))
+    return triage([answer], [quality], [], spec.unclear_below, spec.alarm_thresholds)
+
+
 def _tells(answer: Prediction, pixels: Pixels, spec: ModelSpec) -> bool:
     """Whether the policy tells anything but "unclear" or "take a new photo"."""
-    quality = judge_quality(pixels, min(pixels.shape[:2]))
-    outcome = triage([answer], [quality], [], spec.unclear_below, spec.alarm_thresholds)
+    outcome = judge_photo(answer, pixels, spec)
     return bool(outcome.findings) or outcome.urgency is not None
 
 

@@ -18,10 +18,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.bench_robustness import CHANGES
+from benchmarks.bench_robustness import CHANGES, judge_photo
 from vetscanner.classifier import Classifier, open_classifier
 from vetscanner.model_specs import ModelSpec, read_spec
-from vetscanner.photo import judge_quality
 from vetscanner.schema import SignClass
 from vetscanner.training.augment import Pixels
 from vetscanner.training.calibration import calibrate
@@ -30,7 +29,6 @@ from vetscanner.training.fine_tune import Recipe
 from vetscanner.training.fine_tune_runs import FineTuneRuns
 from vetscanner.training.fit import assign_folds
 from vetscanner.training.labels import class_indices, read_labels, read_pixels
-from vetscanner.triage import triage
 
 _SEED = 0  # that of `vetscanner train`
 
@@ -53,8 +51,7 @@ def iter_folds(data_dir: Path, work_dir: Path) -> Iterator[tuple[ModelSpec, list
 def judge_stranger(classifier: Classifier, spec: ModelSpec, pixels: Pixels) -> str:
     """Say what a photo without cattle is told: a finding, a level without one, or neither."""
     (answer,) = classifier.predict([pixels])
-    quality = judge_quality(pixels, min(pixels.shape[:2]))
-    outcome = triage([answer], [quality], [], spec.unclear_below, spec.alarm_thresholds)
+    outcome = judge_photo(answer, pixels, spec)
     if outcome.findings:
         return "finding"
     return "level" if outcome.urgency is not None else "retake"

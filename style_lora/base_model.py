@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from style_lora.errors import BaseModelError
+from style_lora.errors import BaseModelError, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -150,8 +150,7 @@ def open_noise_schedule(base: str) -> Any:
     """
     from diffusers import DDPMScheduler
 
-    with _loading(base, "scheduler"):
-        return DDPMScheduler.from_pretrained(base, subfolder="scheduler")
+    return _open_scheduler(DDPMScheduler, base)
 
 
 def open_sampler(base: str) -> Any:
@@ -165,8 +164,12 @@ def open_sampler(base: str) -> Any:
     """
     from diffusers import EulerDiscreteScheduler
 
+    return _open_scheduler(EulerDiscreteScheduler, base)
+
+
+def _open_scheduler(scheduler: Any, base: str) -> Any:
     with _loading(base, "scheduler"):
-        return EulerDiscreteScheduler.from_pretrained(base, subfolder="scheduler")
+        return scheduler.from_pretrained(base, subfolder="scheduler")
 
 
 def _open_weights(model: Any, base: str, part: str | None, **format_of: "torch.dtype") -> Any:
@@ -204,8 +207,7 @@ def _loading(base: str, part: str) -> Iterator[None]:
     except failures as error:
         if "out of memory" in str(error):
             raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise BaseModelError(f"{base}: {part} cannot be loaded: {reason}") from error
+        raise BaseModelError(f"{base}: {part} cannot be loaded: {first_line(error)}") from error
 
 
 def _check_folder(folder: Path) -> None:
@@ -236,9 +238,8 @@ def _fetch_index(base: str) -> Path:
     try:
         return Path(hf_hub_download(base, "model_index.json"))
     except (OSError, ValueError, HfHubHTTPError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BaseModelError(
-            f"{base} is no folder here and cannot be fetched from the hub: {reason}"
+            f"{base} is no folder here and cannot be fetched from the hub: {first_line(error)}"
         ) from error
 
 

@@ -41,3 +41,12 @@ class LoraFileError(StyleLoraError):
 
 class GenerationError(StyleLoraError):
     """A picture cannot be painted or saved; the message says why and what to change."""
+
+
+def first_line(error: BaseException) -> str:
+    """Return what a library says went wrong, in one line.
+
+    Args:
+        error: One without words is named by its kind.
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

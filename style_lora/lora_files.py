@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from style_lora.atomic_files import write_atomically
 from style_lora.errors import LoraFileError
+from style_lora.lora_file import WEIGHTS_NAME
 
 if TYPE_CHECKING:
     import torch
 
-DIFFUSERS_NAME: Final = "pytorch_lora_weights.safetensors"
 _UNET = "unet."
 _PEFT_TO_KOHYA: Final = (
     (".lora_A.weight", ".lora_down.weight"),
@@ -77,10 +77,10 @@ def _save_with_diffusers(
         StableDiffusionXLPipeline.save_lora_weights(
             folder,
             unet_lora_layers=weights,
-            weight_name=DIFFUSERS_NAME,
+            weight_name=WEIGHTS_NAME,
             unet_lora_adapter_metadata=settings,
         )
-        shutil.move(Path(folder, DIFFUSERS_NAME), path)
+        shutil.move(Path(folder, WEIGHTS_NAME), path)
 
 
 def _read_tensors(path: Path) -> "dict[str, torch.Tensor]":

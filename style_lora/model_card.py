@@ -8,7 +8,7 @@ from style_lora.base_model import is_hub_id
 from style_lora.checkpoints import Standing
 from style_lora.config import TrainConfig
 from style_lora.estimate import Plan
-from style_lora.lora_files import DIFFUSERS_NAME
+from style_lora.lora_file import WEIGHTS_NAME
 
 _CARD = """---
 {base_line}library_name: diffusers
@@ -102,6 +102,6 @@ def write_card(config: TrainConfig, plan: Plan, standing: Standing, facts: CardF
         gamma="off" if config.snr_gamma is None else f"{config.snr_gamma:g}",
         dropout=config.caption_dropout,
         seed=config.seed,
-        file=DIFFUSERS_NAME,
+        file=WEIGHTS_NAME,
         kohya=facts.kohya_name,
     )

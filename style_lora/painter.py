@@ -5,15 +5,15 @@ nothing. No model outlives its `with` block.
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from style_lora.base_model import check_base, require_packages
 from style_lora.devices import empty_caches, pick_device, pick_precision, to_dtype
-from style_lora.errors import BaseModelError, GenerationError, LoraFileError
+from style_lora.errors import BaseModelError, GenerationError, LoraFileError, first_line
 from style_lora.lora_file import LoraFile
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
     pipeline = _load_base(base, to_dtype(pick_precision(chosen)))
     if lora is not None:
         _add_lora(pipeline, lora, base)
-    painter = Painter(_place(pipeline, chosen), chosen)
+    painter = Painter(pipeline.to(chosen), chosen)
     del pipeline
     try:
         yield painter
@@ -168,32 +168,33 @@ def fetch_base(base: str) -> str:
 
     if Path(base).is_dir():
         return base
-    return _load_any_variant(
-        base, lambda variant: str(StableDiffusionXLPipeline.download(base, variant=variant))
+    return _load_first(
+        base,
+        ("fp16", None),
+        lambda variant: str(StableDiffusionXLPipeline.download(base, variant=variant)),
     )
 
 
 def _load_base(base: str, dtype: "torch.dtype") -> Any:
-    import torch
-
-    if dtype == torch.float32:
-        return _load_any_variant(base, lambda _: _load_variant(base, dtype, None))
-    return _load_any_variant(base, lambda variant: _load_variant(base, dtype, variant))
+    # In 16 bit half the size, where there are such weights.
+    variants = ("fp16", None) if dtype.itemsize == 2 else (None,)
+    return _load_first(base, variants, lambda variant: _load_variant(base, dtype, variant))
 
 
-def _load_any_variant(base: str, load: Callable[[str | None], _Loaded]) -> _Loaded:
-    """Load the weights stored in 16 bit, half the size, where there are any; else the others."""
+def _load_first(
+    base: str, variants: Sequence[str | None], load: Callable[[str | None], _Loaded]
+) -> _Loaded:
+    """Load the first variant that is there."""
+    for variant in variants[:-1]:
+        with suppress(*_UNUSABLE):
+            return load(variant)
     try:
-        return load("fp16")
-    except _UNUSABLE:
-        pass
-    try:
-        return load(None)
+        return load(variants[-1])
     except _UNUSABLE as error:
         message = (
-            f"{base} cannot be loaded as SDXL ({type(error).__name__}: {_first_line(error)}). Give "
-            "a folder in the form of diffusers, or a name on the hub such as "
-            "stabilityai/stable-diffusion-xl-base-1.0."
+            f"{base} cannot be loaded as SDXL ({type(error).__name__}: "
+            f"{first_line(error).rstrip('.')}). Give a folder in the form of diffusers, or a name "
+            "on the hub such as stabilityai/stable-diffusion-xl-base-1.0."
         )
         raise BaseModelError(message) from error
 
@@ -225,7 +226,7 @@ def _add_lora(pipeline: Any, lora: LoraFile, base: str) -> None:
             str(lora.path.parent), weight_name=lora.path.name, adapter_name=_ADAPTER
         )
     except _UNUSABLE as error:
-        message = f"{lora.path} does not fit {base} ({_first_line(error)})."
+        message = f"{lora.path} does not fit {base} ({first_line(error).rstrip('.')})."
         raise LoraFileError(message) from error
     added = _count_layers(pipeline)
     if added < lora.layers:
@@ -243,10 +244,6 @@ def _count_layers(pipeline: Any) -> int:
     return sum(mark in name for part in parts for name, _ in part.named_parameters())
 
 
-def _place(pipeline: Any, device: "torch.device") -> Any:
-    return pipeline.to(device)
-
-
 def _to_image(pixels: Any) -> "Image.Image":
     import numpy as np
     from PIL import Image
@@ -258,7 +255,3 @@ def _to_image(pixels: Any) -> "Image.Image":
         )
         raise GenerationError(message)
     return Image.fromarray((pixels * 255).round().astype(np.uint8))
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0].rstrip(".")

@@ -15,7 +15,8 @@ from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
 from style_lora.devices import empty_caches
 from style_lora.errors import SettingsError
-from style_lora.lora_files import DIFFUSERS_NAME, save_kohya
+from style_lora.lora_file import CONFIG_NAME, WEIGHTS_NAME
+from style_lora.lora_files import save_kohya
 from style_lora.loss_picture import save_loss_picture
 from style_lora.model_card import CardFacts, write_card
 from style_lora.preparation import Job, fill_cache, prepare
@@ -143,7 +144,7 @@ def _write_settings(job: Job) -> None:
         "dataset": job.dataset,
         "caption": job.examples.training[0].caption,
     }
-    write_text(job.out / "config.json", f"{json.dumps(settings, indent=2)}\n")
+    write_text(job.out / CONFIG_NAME, f"{json.dumps(settings, indent=2)}\n")
 
 
 def _end(job: Job, standing: Standing, reason: StoppedBecause) -> TrainResult:
@@ -168,7 +169,7 @@ def _export(job: Job, standing: Standing) -> Path | None:
     source = job.out / BEST
     if not source.exists():
         return None
-    lora_path = job.out / DIFFUSERS_NAME
+    lora_path = job.out / WEIGHTS_NAME
     write_atomically(lora_path, lambda partial: _copy(source, partial))
     save_kohya(source, job.config.lora_alpha, _kohya_path(job))
     facts = CardFacts(

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from archive_tools.errors import EngineError
-from archive_tools.scale.documents import DocumentLedger, needs_fetching
+from archive_tools.scale.documents import DocumentLedger
 from archive_tools.scale.engines import Ended, Engine
 from archive_tools.scale.shard import write_shard
-from archive_tools.scale.shard_worker import add_counts, iter_failed
+from archive_tools.scale.shard_worker import iter_failed
 from archive_tools.scale.tasks import (
     DocumentFound,
     DocumentTask,
@@ -61,14 +61,11 @@ class ShardProgress:
 
     def describe(self) -> str:
         """Return one line for people."""
-        pages = self.pages
-        speed = pages.seen / self.elapsed_s if self.elapsed_s > 0 else 0.0
         lost = f", {self.losses} lost with their workers" if self.losses else ""
         return (
             f"{self.documents} documents, {self.shards_made} shards made, {self.shards_found} "
-            f"found, {self.tasks_in_flight} tasks under way{lost} | {pages.seen} pages: "
-            f"{pages.kept} kept, {pages.dropped} dropped, {pages.failed} failed | "
-            f"{speed:.1f} pages/s"
+            f"found, {self.tasks_in_flight} tasks under way{lost} | "
+            f"{self.pages.describe(self.elapsed_s)}"
         )
 
 
@@ -212,8 +209,8 @@ class Dispatcher:
         self._ledger.add(number, task.document.name, found)
         if found.failure is not None:
             return
-        if needs_fetching(task.document) and not task.is_opened_only:
-            self._pages = add_counts(self._pages, found.pages)
+        if task.document.needs_copy and not task.is_opened_only:
+            self._pages += found.pages
             self._made += found.shards_made
             self._found += found.shards_found
             return
@@ -232,7 +229,7 @@ class Dispatcher:
             )
         self._made += not done.was_there
         self._found += done.was_there
-        self._pages = add_counts(self._pages, done.pages)
+        self._pages += done.pages
 
     def _try_again(self, attempt: _Attempt, ended: Ended) -> None:
         attempt.errors += 1
@@ -283,7 +280,7 @@ class Dispatcher:
             pages = write_shard(path, task.key, iter_failed(task.key, reason))
             self._store.write_atomic(task.key.name, path)
         self._made += 1
-        self._pages = add_counts(self._pages, pages)
+        self._pages += pages
 
     def _write(self, name: str, content: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder:

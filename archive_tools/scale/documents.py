@@ -38,11 +38,6 @@ def iter_documents(sources: Sequence[str], out: Path) -> Iterator[Planned]:
         yield from plan_sources([place], leave_out=out)
 
 
-def needs_fetching(document: PlannedFile) -> bool:
-    """Whether a document has to be copied before it can be opened: from a ZIP or an address."""
-    return document.needs_copy
-
-
 @contextmanager
 def at_hand(document: PlannedFile, folder: Path) -> Iterator[Path | SourceFailure]:
     """Bring a document to this machine's disk, and delete the copy afterwards.

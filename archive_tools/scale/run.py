@@ -20,7 +20,7 @@ from archive_tools.scale.repair import Notice, ShardRepair
 from archive_tools.scale.shard_worker import run_task
 from archive_tools.scale.tasks import ShardOptions, hash_options
 from archive_tools.selection import Selection
-from archive_tools.shard_store import open_store
+from archive_tools.shard_store import ShardStore, open_store
 from archive_tools.writer import check_dataset, open_dataset_writer
 
 DEFAULT_PAGES_PER_SHARD = 64
@@ -98,7 +98,7 @@ def scale_dataset(
             documents = iter_documents(sources, out)
             yield from Dispatcher(engine, documents, options, store, ledger)
         repair = ShardRepair(sources, out, options)
-        for step in _reduce(out, options, ledger, scale.resume, repair):
+        for step in _reduce(out, options, store, ledger, scale.resume, repair):
             if isinstance(step, RunReport):
                 yield replace(step, elapsed_s=time.monotonic() - started_s)
             else:
@@ -106,10 +106,15 @@ def scale_dataset(
 
 
 def _reduce(
-    out: Path, options: ShardOptions, ledger: DocumentLedger, resume: bool, repair: ShardRepair
+    out: Path,
+    options: ShardOptions,
+    store: ShardStore,
+    ledger: DocumentLedger,
+    resume: bool,
+    repair: ShardRepair,
 ) -> Generator[Progress | Notice | RunReport, None, None]:
     """Put the shards together."""
-    config, store = options.config, open_store(options.store)
+    config = options.config
     with open_dataset_writer(out, config, resume) as writer:
         tally = Tally(len(ledger), ledger.read(0).name, writer.resume_point.pages)
         worse = None

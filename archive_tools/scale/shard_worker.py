@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from archive_tools.errors import EngineError
-from archive_tools.scale.documents import FILE_NAME, at_hand, needs_fetching
+from archive_tools.scale.documents import FILE_NAME, at_hand
 from archive_tools.scale.shard import read_end, write_shard
 from archive_tools.scale.tasks import (
     DocumentFound,
@@ -28,11 +28,10 @@ from archive_tools.scale.tasks import (
     hash_options,
     iter_keys,
 )
-from archive_tools.schedule import size_in_bytes
+from archive_tools.schedule import rename_failure, rename_in, size_in_bytes
 from archive_tools.schema import (
     HashResult,
     HashTask,
-    PageCounts,
     PageOutcome,
     PageResult,
     PageTask,
@@ -156,7 +155,7 @@ class _Workshop:
             found = self._probe(path)
             if found.failure is not None or task.is_opened_only:
                 return found
-            if not needs_fetching(task.document):
+            if not task.document.needs_copy:
                 return found
             for key in iter_keys(found.sha256, found.page_count, self.options):
                 found = _with_shard(found, self._find(key) or self._make(path, key))
@@ -184,7 +183,10 @@ class _Workshop:
 
     def _make(self, path: Path, key: ShardKey) -> ShardDone:
         tasks = (PageTask(path, index) for index in range(key.first_page, key.end_page))
-        results = (_without_name(result, path) for result in map_pages(self._executor, tasks))
+        # Without the file's name: the same shard serves files of other names.
+        results = (
+            rename_failure(result, path, FILE_NAME) for result in map_pages(self._executor, tasks)
+        )
         unfinished = self._folder / key.name
         pages = write_shard(unfinished, key, results)
         self._store.write_atomic(key.name, unfinished)
@@ -195,11 +197,11 @@ class _Workshop:
         probed = self._executor.answer(ProbeTask(path, size_in_bytes(path)))
         assert isinstance(probed, ProbeResult)
         if probed.failure is not None:
-            return DocumentFound(failure=_leave_name_open(probed.failure, path))
+            return DocumentFound(failure=rename_in(probed.failure, path, FILE_NAME))
         hashed = self._executor.answer(HashTask(path, size_in_bytes(path)))
         assert isinstance(hashed, HashResult)
         if hashed.failure is not None:
-            return DocumentFound(failure=_leave_name_open(hashed.failure, path))
+            return DocumentFound(failure=rename_in(hashed.failure, path, FILE_NAME))
         return DocumentFound(hashed.sha256, probed.page_count, probed.details)
 
 
@@ -214,27 +216,11 @@ def iter_failed(key: ShardKey, reason: str) -> Iterator[PageResult]:
         yield PageResult(index, PageOutcome.FAILED, 0, 0, None, None, reason)
 
 
-def add_counts(one: PageCounts, other: PageCounts) -> PageCounts:
-    """Return the outcomes of both together."""
-    return PageCounts(one.kept + other.kept, one.dropped + other.dropped, one.failed + other.failed)
-
-
 def _with_shard(found: DocumentFound, done: ShardDone) -> DocumentFound:
     """Count a shard of a document."""
     return replace(
         found,
-        pages=add_counts(found.pages, done.pages),
+        pages=found.pages + done.pages,
         shards_made=found.shards_made + (not done.was_there),
         shards_found=found.shards_found + done.was_there,
     )
-
-
-def _without_name(result: PageResult, path: Path) -> PageResult:
-    """Leave the file's name out of a reason: the same shard serves files of other names."""
-    if result.outcome is not PageOutcome.FAILED:
-        return result
-    return replace(result, reason=_leave_name_open(result.reason, path))
-
-
-def _leave_name_open(reason: str, path: Path) -> str:
-    return reason if path.is_dir() else reason.replace(path.name, FILE_NAME)

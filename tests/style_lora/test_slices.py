@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -12,12 +11,6 @@ from style_lora.schema import StoppedBecause
 from style_lora.training import train_lora
 from style_lora.training_log import read_log
 from tests.style_lora.test_dataset_zip import write_dataset
-
-
-class Space(NamedTuple):
-    total: int
-    used: int
-    free: int
 
 
 @pytest.fixture
