@@ -119,21 +119,31 @@ class WorkerProcess:
             # It hangs in the kernel, on a dead network disk for example, and dies when let go.
             return -signal.SIGKILL
 
-    def wait_dead(self) -> str:
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has started and takes tasks."""
+        return self._is_ready
+
+    def wait_dead(self, *, may_start_again: bool) -> str:
         """Reap a process that has closed its pipe.
+
+        Args:
+            may_start_again: Whether one that was killed while it started may be replaced: somebody
+                outside did that (the system, short of memory), and another try may end otherwise.
 
         Returns:
             How it ended, for people.
 
         Raises:
-            WorkerStartError: It had not even started, so another try would end likewise.
+            WorkerStartError: It could not start, and another try would end likewise.
         """
         try:
             status = self._process.wait(REAP_TIME_S)
         except subprocess.TimeoutExpired:
             status = self.end()
         self.connection.close()
-        if not self._is_ready:
+        is_killed = status == -signal.SIGKILL
+        if not (self._is_ready or (is_killed and may_start_again)):
             raise WorkerStartError(
                 f"A worker process could not start ({describe_exit(status)}). Check that the "
                 "packages in requirements.txt are installed, or run with --workers 0."

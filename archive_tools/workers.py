@@ -27,6 +27,8 @@ PAGES_AHEAD_PER_WORKER = 8
 # Beyond these, workers start only when there is work for them.
 WORKERS_AT_START = 2
 MAX_CRASHES = 2
+# In a row; a system short of memory may kill whatever has just started.
+MAX_KILLED_STARTS = 3
 
 
 class Executor(Protocol):
@@ -127,6 +129,7 @@ class ProcessExecutor:
         self._worker_count = worker_count or count_usable_cpus()
         self._workers: list[WorkerProcess] = []
         self._waiting: deque[Ticket] = deque()
+        self._killed_starts = 0
         try:
             for _ in range(min(self._worker_count, WORKERS_AT_START)):
                 self._start_worker()
@@ -220,8 +223,10 @@ class ProcessExecutor:
     def _replace_dead(self, worker: WorkerProcess) -> None:
         """Give a dead worker's tickets to a new one; its first ticket gets one more chance."""
         self._workers.remove(worker)
-        manner = worker.wait_dead()
-        if worker.tickets:
+        manner = worker.wait_dead(may_start_again=self._killed_starts < MAX_KILLED_STARTS)
+        self._killed_starts = 0 if worker.is_ready else self._killed_starts + 1
+        # No page is to blame for a worker that had not taken any.
+        if worker.tickets and worker.is_ready:
             suspect = worker.tickets[0]
             suspect.crashes += 1
             if suspect.crashes >= MAX_CRASHES:

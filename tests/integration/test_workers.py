@@ -33,6 +33,7 @@ from archive_tools.source import SourceFeed
 from archive_tools.source_plan import plan_sources
 from archive_tools.worker_process import Ticket
 from archive_tools.workers import (
+    MAX_KILLED_STARTS,
     Executor,
     ProcessExecutor,
     SerialExecutor,
@@ -336,6 +337,31 @@ def test_worker_that_cannot_start_is_an_error_and_no_endless_loop(
         ProcessExecutor(BY_SIGMA, PATIENT, 2) as executor,
     ):
         list(map_pages(executor, iter_tasks(scans, 2)))
+
+
+def test_workers_killed_while_they_start_are_replaced_and_no_page_is_blamed(scans: Path) -> None:
+    with ProcessExecutor(KEEP_ALL, PATIENT, 2) as executor:
+        # They need far longer than this to import the renderer.
+        for starting in list_workers():
+            starting.kill()
+        replies = list(map_pages(executor, iter_tasks(scans, 8)))
+    assert [has_failed(reply) for reply in replies] == [False] * 8
+
+
+def test_workers_killed_at_every_start_are_an_error(
+    scans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = tmp_path / "starts"
+    program = tmp_path / "killed"
+    program.write_text(f'#!/bin/sh\necho >> "{starts}"\nkill -9 $$\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with (
+        pytest.raises(WorkerStartError, match="SIGKILL"),
+        ProcessExecutor(KEEP_ALL, PATIENT, 1) as executor,
+    ):
+        list(map_pages(executor, iter_tasks(scans, 1)))
+    assert len(starts.read_text().splitlines()) == MAX_KILLED_STARTS + 1
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
