@@ -33,7 +33,7 @@ def find_page_box(pixels: Pixels) -> Box:
         The box of the page in pixels; the whole picture where it has no border.
     """
     height, width = pixels.shape[:2]
-    grey = _shrink_to_grey(pixels)
+    grey = shrink_to_grey(pixels)
     paper = float(np.percentile(grey[::4, ::4], _PAPER_PERCENTILE))
     if paper < _DARKEST_PAPER:
         return 0, 0, width, height
@@ -80,7 +80,15 @@ def _run(flags: npt.NDArray[np.bool_]) -> int:
     return len(flags) if flags.all() else int(np.argmin(flags))
 
 
-def _shrink_to_grey(pixels: Pixels) -> Pixels:
+def shrink_to_grey(pixels: Pixels) -> Pixels:
+    """Return the thumbnail that borders are looked for on.
+
+    Args:
+        pixels: uint8 RGB (H, W, 3) or grey (H, W).
+
+    Returns:
+        uint8 grey (h, w), at most 600 px on its long side.
+    """
     height, width = pixels.shape[:2]
     scale = min(1.0, _LOOK_PX / max(width, height))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from archive_tools import borders, descreen, deskew, paper_tone
+from archive_tools import borders, descreen, deskew, paper_tone, wedges
 from archive_tools.config import Finishing
 from archive_tools.finishing import paper_colour
 
@@ -24,7 +24,8 @@ class Finished:
 
     Attributes:
         pixels: uint8 RGB (H, W, 3) or grey (H, W).
-        grey: The same in grey, but not turned: to look at; with finishing off as it came.
+        grey: The same in grey, but not turned, nor cut after that: to look at; with finishing off
+            as it came.
         box: The part of the page that they show.
         aged_paper: Colour of its paper where that is to be neutralised.
         steps: What was done, in words.
@@ -54,13 +55,36 @@ def finish(pixels: Pixels, finishing: Finishing) -> Finished:
         box = found
         pixels, grey = (layer[box[1] : box[3], box[0] : box[2]] for layer in (pixels, grey))
         steps.append("trimmed")
-    if finishing.deskew and (degrees := deskew.find_slant(grey)):
+    degrees = deskew.find_slant(grey) if finishing.deskew else 0.0
+    if degrees:
         pixels = deskew.turn(pixels, degrees, paper_colour(pixels))
         steps.append(f"deskewed {degrees:g}")
+    if finishing.trim and (inner := _find_box_inside_wedges(grey, degrees)):
+        pixels = pixels[inner[1] : inner[3], inner[0] : inner[2]]
+        left, top = box[:2]
+        box = (left + inner[0], top + inner[1], left + inner[2], top + inner[3])
+        if "trimmed" not in steps:
+            steps.append("trimmed")
     if finishing.descreen and (period_px := descreen.find_screen(pixels)):
         pixels = descreen.smooth_screen(pixels, period_px)
         steps.append("descreened")
     return Finished(pixels, grey, box, _find_aged_paper(pixels, finishing), tuple(steps))
+
+
+def _find_box_inside_wedges(grey: Pixels, degrees: float) -> Box | None:
+    """Return the part of a page without the wedges that its turning leaves; None for all of it."""
+    height, width = grey.shape
+    look = borders.shrink_to_grey(grey)
+    is_page = np.ones(look.shape, dtype=np.bool_)
+    if degrees:
+        light = deskew.turn(np.full_like(look, 255), degrees, (0, 0, 0))
+        is_page = light == 255  # what is mixed with the corners is neither page nor frame
+        look = deskew.turn(look, degrees, (0, 0, 0))
+    left, top, right, bottom = wedges.find_wedges(look, is_page)
+    if not any((left, top, right, bottom)):
+        return None
+    across, down = (round(left * width), round(right * width)), (top * height, bottom * height)
+    return across[0], round(down[0]), width - across[1], height - round(down[1])
 
 
 def to_grey(pixels: Pixels) -> Pixels:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive_tools import borders, descreen, deskew, paper_tone, quality
+from archive_tools import borders, descreen, deskew, paper_tone, quality, wedges
 from archive_tools.config import NO_FINISHING, DatasetConfig, Finishing, PageFilter
 from archive_tools.finish_steps import finish, tone_paper
 from archive_tools.picture import Rejection, make_record
@@ -129,6 +129,56 @@ class TestDeskew:
         assert np.abs(turned[0, 0].astype(int) - AGED).max() <= 6
         grey = deskew.turn(draw_page()[:, :, 0], 3.0, WHITE)
         assert grey[0, 0] > 240
+
+
+class TestWedges:
+    """A page that lies askew in the scanner's frame, and what looks like one but is not."""
+
+    @settings(max_examples=15, deadline=None)
+    @given(
+        degrees=st.one_of(st.floats(-2.0, -0.5), st.floats(0.5, 2.0)),
+        sides=st.tuples(*[st.integers(2, 14)] * 4),
+    )
+    def test_no_dark_wedge_is_left_along_a_turned_page(
+        self, degrees: float, sides: tuple[int, int, int, int]
+    ) -> None:
+        top, bottom, left, right = sides
+        framed = cv2.copyMakeBorder(
+            draw_page(AGED), top, bottom, left, right, cv2.BORDER_CONSTANT, value=(12, 12, 12)
+        )
+        picture = finish(deskew.turn(framed, degrees, (12, 12, 12)), Finishing()).pixels
+        grey = luma(picture)
+        edges = (grey[4], grey[-5], grey[:, 4], grey[:, -5])
+        assert max((edge < 110).mean() for edge in edges) < 0.02
+        assert picture.shape[0] > 0.9 * 1400
+        assert picture.shape[1] > 0.9 * 1000
+
+    @pytest.mark.parametrize("degrees", [0.0, 1.2])
+    def test_a_page_without_a_frame_stays_whole(self, degrees: float) -> None:
+        page = deskew.turn(draw_page(AGED), degrees, AGED)
+        assert finish(page, Finishing()).box == (0, 0, 1000, 1400)
+
+    def test_a_picture_up_to_the_edge_is_not_cut(self) -> None:
+        page = draw_page(AGED)
+        cv2.circle(page, (1000, 500), 220, (30, 30, 30), -1)
+        page[900:1300, 970:] = np.random.default_rng(3).integers(0, 130, (400, 30, 1))
+        assert finish(page, Finishing()).box == (0, 0, 1000, 1400)
+
+    def test_print_beside_a_wedge_is_not_cut_with_it(self) -> None:
+        look = np.full((600, 430), 230, dtype=np.uint8)
+        cv2.fillPoly(look, [np.array([(430, 0), (430, 599), (420, 599)], dtype=np.int32)], 10)
+        everywhere = np.ones(look.shape, dtype=np.bool_)
+        assert wedges.find_wedges(look, everywhere)[2] > 9 / 430
+        look[100:110, 422:428] = 30
+        assert wedges.find_wedges(look, everywhere)[2] == 0
+
+    def test_a_page_is_trimmed_only_when_asked(self) -> None:
+        framed = cv2.copyMakeBorder(
+            draw_page(AGED), 8, 8, 8, 8, cv2.BORDER_CONSTANT, value=(12, 12, 12)
+        )
+        slanted = deskew.turn(framed, 1.2, (12, 12, 12))
+        assert finish(slanted, Finishing()).steps == ("deskewed -1.2", "trimmed")
+        assert finish(slanted, Finishing(trim=False)).steps == ("deskewed -1.2",)
 
 
 class TestPaperTone:
