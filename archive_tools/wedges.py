@@ -58,7 +58,7 @@ def _measure_wedge(lines: Pixels, is_page: Mask, paper: float) -> float:
     strip, page = (layer[: widest + 1, ends : length - ends] for layer in (lines, is_page))
     is_frame = np.logical_and.accumulate((strip < paper * _DARK) | ~page, axis=0)
     depth = is_frame.sum(axis=0)
-    is_wedge = (is_frame & page).any(axis=0)
+    is_wedge: Mask = np.any(is_frame & page, axis=0)
     if is_wedge.size == 0 or is_wedge.mean() < _LEAST_LENGTH:
         return 0.0
     deepest = int(depth[is_wedge].max())
@@ -72,9 +72,7 @@ def _measure_wedge(lines: Pixels, is_page: Mask, paper: float) -> float:
     return cut / count if is_bare.size == 0 or is_bare.mean() >= _BARE_SHARE else 0.0
 
 
-def _fit_side(
-    depth: npt.NDArray[np.int_], is_wedge: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64] | None:
+def _fit_side(depth: npt.NDArray[np.int_], is_wedge: Mask) -> npt.NDArray[np.float64] | None:
     """Return how deep the straight side of a wedge lies at each place; None where it is none."""
     places = np.flatnonzero(is_wedge)
     slope, start = np.polyfit(places, depth[places], 1)
