@@ -31,6 +31,8 @@ _PLAIN_PUNCTUATION = str.maketrans({
 })  # fmt: skip
 _EMPTY_PART = re.compile(r",\s*(?=,|$)")
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+# A part of its own: within a phrase, such as "engraving of {year}", the year is wanted.
+_YEAR_ALONE = re.compile(r"(?:^|,)\s*\{year\}\s*(?:,|$)")
 # PDF exists since 1993: a creation date after that tells when the file was made, not the work.
 _FIRST_PDF_YEAR = 1993
 
@@ -39,7 +41,8 @@ def render_caption(template: str, fields: Mapping[str, str]) -> str:
     """Fill a caption template.
 
     Values are inserted as they are: braces in a title are no placeholders. Parts between commas
-    that end up empty are left out. The trigger is put first if the template does not do so.
+    that end up empty are left out, and so is the year where the title states it already. The
+    trigger is put first if the template does not do so.
 
     Args:
         template: Text with placeholders such as `{trigger}, {title}`; `{{` gives a brace.
@@ -56,6 +59,8 @@ def render_caption(template: str, fields: Mapping[str, str]) -> str:
               for name in CAPTION_FIELDS}  # fmt: skip
     trigger = clean_trigger(fields.get("trigger", ""))
     values["trigger"] = trigger
+    if _YEAR_ALONE.search(template) and _names_year(values["title"], template, values["year"]):
+        values["year"] = ""
     text = "".join(
         literal + (values[name] if name else "") for literal, name in _parse_template(template)
     )
@@ -63,6 +68,11 @@ def render_caption(template: str, fields: Mapping[str, str]) -> str:
     if trigger and not re.match(re.escape(trigger) + r"(?!\w)", text):
         text = f"{trigger}, {text}" if text else trigger
     return _shorten(text, MAX_CLIP_TOKENS) or KIND
+
+
+def _names_year(title: str, template: str, year: str) -> bool:
+    """Return whether the caption's title states the year already."""
+    return bool(year) and "{title}" in template and year in _YEAR.findall(title)
 
 
 def check_caption(template: str, trigger: str) -> None:

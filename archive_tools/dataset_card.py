@@ -30,7 +30,7 @@ tags:
 
 # Illustrations from scanned documents
 
-{images} images from {kept} of {pages} pages of {files} documents, made for training a LoRA of SDXL.
+{images_counted} from {kept} of {pages_counted} of {files_counted}, made for training a LoRA of SDXL.
 {outcome}
 
 {listed_files}- `manifest/pages.csv`: every page of every document, with what was decided and why.
@@ -129,7 +129,10 @@ def render_dataset_card(
         listed_files=_describe_files(splits, dataset_format),
         settings=_SETTINGS if is_in_folders else "",
         usage=_USAGE if images else _NOTHING_TO_USE,
-        **counts,
+        images_counted=_count(images, "image"),
+        pages_counted=_count(counts["pages"], "page"),
+        files_counted=_count(counts["files"], "document"),
+        kept=counts["kept"],
     )
 
 
@@ -179,13 +182,18 @@ def _describe_outcome(counts: dict[str, int]) -> str:
     if not counts["failed"] and not counts["files_failed"]:
         return f"{_describe_dropped(counts)}; none failed."
     return (
-        f"{_describe_dropped(counts)}. {counts['failed']} pages and "
-        f"{counts['files_failed']} whole documents failed: see `manifest/report.json`."
+        f"{_describe_dropped(counts)}. {_count(counts['failed'], 'page')} and "
+        f"{_count(counts['files_failed'], 'whole document')} failed: see `manifest/report.json`."
     )
 
 
 def _describe_dropped(counts: dict[str, int]) -> str:
+    were = "was" if counts["dropped"] == 1 else "were"
     return (
-        f"{counts['dropped']} pages were left out, {counts['near_duplicates']} of them as "
-        "near-duplicates"
+        f"{_count(counts['dropped'], 'page')} {were} left out, {counts['near_duplicates']} of "
+        "them as near-duplicates"
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

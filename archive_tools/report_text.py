@@ -54,7 +54,7 @@ def print_failures(report: RunReport, stream: TextIO) -> None:
     more_files = report.source_failure_count - len(report.source_failures)
     more_pages = report.pages.failed - len(report.page_failures)
     if more_files or more_pages:
-        print(f"and {more_files} more files, {more_pages} more pages", file=stream)
+        print(f"and more: files {more_files}, pages {more_pages}", file=stream)
 
 
 def flatten(figures: Any, prefix: str = "") -> list[str]:

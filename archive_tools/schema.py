@@ -298,8 +298,9 @@ class PageCounts:
             elapsed_s: Seconds that they have taken.
         """
         speed = self.seen / elapsed_s if elapsed_s > 0 else 0.0
+        pages = "page" if self.seen == 1 else "pages"
         return (
-            f"{self.seen} pages: {self.kept} kept, {self.dropped} dropped, {self.failed} failed | "
+            f"{self.seen} {pages}: {self.kept} kept, {self.dropped} dropped, {self.failed} failed | "
             f"{speed:.1f} pages/s"
         )
 

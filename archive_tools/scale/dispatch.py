@@ -63,8 +63,8 @@ class ShardProgress:
         """Return one line for people."""
         lost = f", {self.losses} lost with their workers" if self.losses else ""
         return (
-            f"{self.documents} documents, {self.shards_made} shards made, {self.shards_found} "
-            f"found, {self.tasks_in_flight} tasks under way{lost} | "
+            f"documents: {self.documents}, shards made: {self.shards_made}, found: {self.shards_found}, "
+            f"tasks under way: {self.tasks_in_flight}{lost} | "
             f"{self.pages.describe(self.elapsed_s)}"
         )
 

@@ -186,7 +186,7 @@ def shown_pages(page: Page, side: str) -> list[int]:
 def test_preview_follows_the_threshold_without_asking_the_server(page: Page) -> None:
     open_preview(page, MAGAZINE)
     counts = page.locator(".preview-counts")
-    expect(counts).to_contain_text("7 of 9 pages are kept, 2 dropped")
+    expect(counts).to_contain_text("Pages kept: 7 of 9, dropped: 2")
     cards = page.locator(".page-card")
     scores = [float(score) for score in cards.evaluate_all("all => all.map(c => c.dataset.score)")]
     expect(page.locator("[data-side=kept] .box").first).to_be_visible()
@@ -199,7 +199,7 @@ def test_preview_follows_the_threshold_without_asking_the_server(page: Page) -> 
         move_threshold(page, percent)
         threshold = COVERAGE_SCALE.to_score(percent)
         kept = sum(COVERAGE_SCALE.passes(score, threshold) for score in scores)
-        expect(counts).to_contain_text(f"{kept} of 9 pages are kept, {9 - kept} dropped")
+        expect(counts).to_contain_text(f"Pages kept: {kept} of 9, dropped: {9 - kept}")
         expect(page.locator("[data-side=kept] .page-card")).to_have_count(kept)
         expect(page.locator("[data-side=dropped] .page-card")).to_have_count(9 - kept)
         line = page.locator(".score-histogram").evaluate(
@@ -220,7 +220,7 @@ def test_preview_follows_the_threshold_without_asking_the_server(page: Page) -> 
 def test_dataset_holds_the_pages_that_the_preview_keeps(page: Page, tmp_path: Path) -> None:
     open_preview(page, MAGAZINE)
     move_threshold(page, 33.0)
-    expect(page.locator(".preview-counts")).to_contain_text("3 of 9 pages are kept")
+    expect(page.locator(".preview-counts")).to_contain_text("Pages kept: 3 of 9")
     kept = shown_pages(page, "kept")
     page.locator("#build-button").click()
     with zipfile.ZipFile(save_dataset(page, tmp_path)) as archive:
@@ -242,7 +242,7 @@ def test_preview_can_be_cancelled_and_names_what_it_cannot_use(page: Page, tmp_p
     choose_files(page, "pdfs-input", write_bad_pdf(tmp_path, "encrypted"), long)
     page.locator("#preview-button").click()
     progress = page.locator("#build-progress")
-    expect(progress).to_contain_text(re.compile(r"\d+ pages seen"), timeout=LIMIT_MS)
+    expect(progress).to_contain_text(re.compile(r"Pages seen: \d+"), timeout=LIMIT_MS)
     page.locator("#cancel-button").click()
     expect(progress).to_contain_text(re.compile("cancelled", re.I), timeout=LIMIT_MS)
     expect(page.locator(".page-preview")).to_have_count(0)
@@ -250,12 +250,12 @@ def test_preview_can_be_cancelled_and_names_what_it_cannot_use(page: Page, tmp_p
     choose_sigma(page)
     page.locator("#preview-button").click()
     preview = page.locator(".page-preview")
-    expect(preview).to_contain_text("6 of 12 pages are kept", timeout=LIMIT_MS)
+    expect(preview).to_contain_text("Pages kept: 6 of 12", timeout=LIMIT_MS)
     expect(preview).to_contain_text(re.compile(r"locked\.pdf.*password", re.I | re.S))
     alternative = preview.locator(".page-card img").first.get_attribute("alt")
     assert alternative
     assert "1+1" in alternative
     expect(page.locator("#min-sigma-input")).to_be_in_viewport()
     move_threshold(page, 128, "min-sigma-input")
-    expect(preview).to_contain_text("0 of 12 pages are kept")
+    expect(preview).to_contain_text("Pages kept: 0 of 12")
     assert_fits_the_screen(page)

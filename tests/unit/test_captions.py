@@ -33,7 +33,7 @@ def test_default_template_says_what_is_known() -> None:
     details = DocumentDetails(title="Popular Science Monthly, May 1923", created="D:20110203")
     fields = caption_fields(details, page_number=7, trigger="engrv")
     assert render_caption(DEFAULT, fields) == (
-        "engrv, illustration, Popular Science Monthly, May 1923, 1923"
+        "engrv, illustration, Popular Science Monthly, May 1923"
     )
 
 
@@ -41,6 +41,22 @@ def test_missing_fields_leave_no_gap() -> None:
     assert render() == "illustration"
     assert render(trigger="engrv") == "engrv, illustration"
     assert render(year="1880") == "illustration, 1880"
+
+
+@pytest.mark.parametrize(
+    ("template", "title", "caption"),
+    [
+        (DEFAULT, "The Mirror, October, 1895", "illustration, The Mirror, October, 1895"),
+        (DEFAULT, "The Mirror", "illustration, The Mirror, 1895"),
+        (DEFAULT, "Lot 18951", "illustration, Lot 18951, 1895"),
+        ("{year}, {title}", "The Mirror 1895", "The Mirror 1895"),
+        ("{kind}, {year}", "The Mirror 1895", "illustration, 1895"),
+        ("{title}, {kind} of {year}", "The Mirror 1895", "The Mirror 1895, illustration of 1895"),
+        (DEFAULT, "word " * 100 + "1895", f"illustration, {'word ' * 15}word, 1895"),
+    ],
+)
+def test_a_year_in_the_title_is_not_repeated(template: str, title: str, caption: str) -> None:
+    assert render(template, title=title, year="1895") == caption
 
 
 def test_trigger_comes_first_whatever_the_template() -> None:

@@ -111,7 +111,7 @@ def test_the_script_finds_its_facts() -> None:
 
 def test_counts_and_what_is_shown_are_said() -> None:
     text = Elements(preview_html(make_report())).text
-    assert "1 of 3 pages are kept, 2 dropped. 1 failed." in text
+    assert "Pages kept: 1 of 3, dropped: 2. Failed: 1." in text
     assert "All pages are shown" in text
     assert "too small" in text
     assert "3 of 50 pages are shown" in Elements(preview_html(make_report(pages=50))).text
