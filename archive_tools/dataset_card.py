@@ -30,7 +30,7 @@ tags:
 
 # Illustrations from scanned documents
 
-{images_counted} from {kept} of {pages_counted} of {files_counted}, made for training a LoRA of SDXL.
+{image_count} from {kept} of {page_count} of {file_count}, made for training a LoRA of SDXL.
 {outcome}
 
 {listed_files}- `manifest/pages.csv`: every page of every document, with what was decided and why.
@@ -129,9 +129,9 @@ def render_dataset_card(
         listed_files=_describe_files(splits, dataset_format),
         settings=_SETTINGS if is_in_folders else "",
         usage=_USAGE if images else _NOTHING_TO_USE,
-        images_counted=_count(images, "image"),
-        pages_counted=_count(counts["pages"], "page"),
-        files_counted=_count(counts["files"], "document"),
+        image_count=_count(images, "image"),
+        page_count=_count(counts["pages"], "page"),
+        file_count=_count(counts["files"], "document"),
         kept=counts["kept"],
     )
 

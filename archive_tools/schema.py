@@ -300,8 +300,8 @@ class PageCounts:
         speed = self.seen / elapsed_s if elapsed_s > 0 else 0.0
         pages = "page" if self.seen == 1 else "pages"
         return (
-            f"{self.seen} {pages}: {self.kept} kept, {self.dropped} dropped, {self.failed} failed | "
-            f"{speed:.1f} pages/s"
+            f"{self.seen} {pages}: {self.kept} kept, {self.dropped} dropped, "
+            f"{self.failed} failed | {speed:.1f} pages/s"
         )
 
     @property

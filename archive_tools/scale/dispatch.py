@@ -63,8 +63,8 @@ class ShardProgress:
         """Return one line for people."""
         lost = f", {self.losses} lost with their workers" if self.losses else ""
         return (
-            f"documents: {self.documents}, shards made: {self.shards_made}, found: {self.shards_found}, "
-            f"tasks under way: {self.tasks_in_flight}{lost} | "
+            f"documents: {self.documents}, shards made: {self.shards_made}, "
+            f"found: {self.shards_found}, tasks under way: {self.tasks_in_flight}{lost} | "
             f"{self.pages.describe(self.elapsed_s)}"
         )
 
