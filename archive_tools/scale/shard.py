@@ -1,11 +1,11 @@
 """A shard: a tar with the verdict on each of its pages and the pictures of those that are kept.
 
 It opens with `webdataset`, too: the members of a page share its number, `0000012.json` before
-`0000012.0.jpg`. The last member says whose shard it is; a file without it is not whole.
+`0000012.0.jpg`. The last member says whose shard it is; a file without it is not whole. Each member
+is checked when it is read: tar checks its headers, the JSON itself, and the JSON the pictures.
 """
 
 import io
-import json
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from archive_tools.errors import DatasetWriteError
+from archive_tools.scale.checked_json import decode_checked, encode_checked
 from archive_tools.scale.tasks import ShardKey
 from archive_tools.schema import PageCounts, PageOutcome, PageResult, Record
 
@@ -56,13 +57,13 @@ def write_shard(path: Path, key: ShardKey, results: Iterable[PageResult]) -> Pag
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as shard:
         for result in results:
             outcomes[result.outcome] += 1
-            _add(shard, f"{result.page_index:07d}.json", _encode(_to_row(result)))
+            _add(shard, f"{result.page_index:07d}.json", encode_checked(_to_row(result)))
             for number, record in enumerate(result.records):
                 name = f"{result.page_index:07d}.{number}.{record.extension}"
                 _add(shard, name, record.jpeg)
             _forget(shard)
         pages = PageCounts(**{outcome.value: count for outcome, count in outcomes.items()})
-        end = _encode({**asdict(key), "pages": asdict(pages)})
+        end = encode_checked({**asdict(key), "pages": asdict(pages)})
         _add(shard, _END_NAME, end.ljust(_END_BYTES))
     return pages
 
@@ -84,7 +85,7 @@ def read_end(shard: BinaryIO, key: ShardKey) -> PageCounts | None:
     shard.seek(max(0, size - _TAIL_BYTES))
     end = shard.read().rstrip(b"\0")[-_END_BYTES:]
     try:
-        stated = json.loads(end)
+        stated = decode_checked(end)
         pages = PageCounts(**stated.pop("pages"))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
@@ -158,8 +159,7 @@ def _read_row(members: tarfile.TarFile) -> dict[str, Any] | None:
     name, content = _read_next(members)
     if name == _END_NAME:
         return None
-    row: dict[str, Any] = json.loads(content)
-    return row
+    return decode_checked(content)
 
 
 def _read_next(members: tarfile.TarFile) -> tuple[str, bytes]:
@@ -175,11 +175,6 @@ def _read_next(members: tarfile.TarFile) -> tuple[str, bytes]:
 def _forget(shard: tarfile.TarFile) -> None:
     """Let go of the members so far; tarfile remembers every one."""
     vars(shard)["members"].clear()
-
-
-def _encode(value: dict[str, Any]) -> bytes:
-    # Scalars of numpy are no JSON numbers; ASCII, since names may be no valid Unicode.
-    return json.dumps(value, separators=(",", ":"), default=lambda scalar: scalar.item()).encode()
 
 
 def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
