@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,7 @@ PARTS: Final = (
     "tokenizer_2",
     "scheduler",
 )
+_PACKAGES: Final = ("torch", "diffusers", "peft", "transformers", "safetensors")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _WITH_WEIGHTS: Final = ("unet", "vae", "text_encoder", "text_encoder_2")
 
@@ -44,14 +46,13 @@ def require_packages() -> None:
     Raises:
         BaseModelError: They are not; the message has the command.
     """
-    try:
-        import diffusers  # noqa: F401
-        import peft  # noqa: F401
-    except ImportError as error:
+    # Looked for before any is imported, which takes seconds.
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
         raise BaseModelError(
-            f"{error.name or error} is missing. Install the packages of the style LoRA: "
+            f"{' and '.join(missing)} missing. Install the packages of the style LoRA: "
             "pip install --constraint constraints.txt -r requirements-lora.txt"
-        ) from error
+        )
 
 
 def is_hub_id(base: str) -> bool:

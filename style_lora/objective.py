@@ -112,10 +112,10 @@ def predict(unet: Any, noising: Noising, batch: Batch) -> "torch.Tensor":
     """
     import torch
 
-    device = batch.mean.device.type
-    with torch.autocast(device, unet.dtype, enabled=unet.dtype != torch.float32):
+    dtype = unet.dtype  # asked once: it goes through all modules
+    with torch.autocast(batch.mean.device.type, dtype, enabled=dtype != torch.float32):
         told: torch.Tensor = unet(
-            noising.noisy.to(unet.dtype),
+            noising.noisy.to(dtype),
             noising.timesteps,
             encoder_hidden_states=batch.words,
             added_cond_kwargs={"text_embeds": batch.summary, "time_ids": batch.time_ids},

@@ -1,7 +1,13 @@
-"""One tiny SDXL for the whole session, in one thread, where sums have one order."""
+"""One tiny SDXL, dataset and LoRA for the whole session, in one thread, where sums have one order.
 
+All workers of pytest-xdist share them: the first one that asks makes them.
+"""
+
+import fcntl
+import gc
 import os
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +32,11 @@ def _one_thread() -> Iterator[None]:
     before = torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
+    # Each model that is dropped has the garbage collected; the libraries' own objects stay anyway.
+    gc.collect()
+    gc.freeze()
     yield
+    gc.unfreeze()
     torch.set_num_threads(before[0])
     os.environ.pop("OMP_NUM_THREADS")
     if before[1] is not None:
@@ -34,18 +44,39 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tiny_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny SDXL as a folder of diffusers."""
-    return make_tiny_sdxl(tmp_path_factory.mktemp("base") / "tiny-sdxl")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of this run of pytest have in common."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def make_once(folder: Path, make: Callable[[Path], object]) -> Path:
+    """Have a folder made by the first that asks; the others wait for it."""
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            make(folder)
+            (folder / "made").touch()
+    return folder
 
 
 @pytest.fixture(scope="session")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_base(shared_folder: Path) -> Path:
+    """The tiny SDXL as a folder of diffusers."""
+    made = make_once(shared_folder / "base", lambda folder: make_tiny_sdxl(folder / "tiny-sdxl"))
+    return made / "tiny-sdxl"
+
+
+@pytest.fixture(scope="session")
+def dataset(shared_folder: Path) -> Path:
     """A ZIP that the archive tool made of a scanned magazine; its captions have a trigger."""
-    folder = tmp_path_factory.mktemp("dataset")
+    return make_once(shared_folder / "dataset", build_dataset) / "dataset.zip"
+
+
+def build_dataset(folder: Path) -> None:
     magazine = write_pdf(folder / "magazine.pdf", ["engraving", "text", *["engraving"] * 5])
-    config = DatasetConfig(trigger=TRIGGER, fit=Fit.BUCKET)
-    return build(magazine, folder / "dataset.zip", config)
+    build(magazine, folder / "dataset.zip", DatasetConfig(trigger=TRIGGER, fit=Fit.BUCKET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +97,26 @@ class Trained:
 
 
 @pytest.fixture(scope="session")
-def trained(dataset: Path, tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(dataset: Path, tiny_base: Path, shared_folder: Path) -> Trained:
     """A LoRA of 30 steps; its alpha is not its rank, since that is what files lose."""
-    folder = tmp_path_factory.mktemp("trained") / "old-plates"
     config = TrainConfig(
         base=str(tiny_base), resolution=64, rank=8, alpha=4, steps=STEPS, learning_rate=1e-2,
         batch_size=2, validate_every=10, checkpoint_every=5, sample_every=0, patience=0,
+        gradient_checkpointing=False,
     )  # fmt: skip
+    made = make_once(shared_folder / "trained", lambda folder: train(folder, dataset, config))
+    told = pickle.loads((made / "trained.pickle").read_bytes())
+    assert isinstance(told, Trained)
+    return told
+
+
+def train(folder: Path, dataset: Path, config: TrainConfig) -> None:
     losses: list[float] = []
 
     def note(progress: TrainProgress) -> None:
         if progress.validation_loss is not None:
             losses.append(progress.validation_loss)
 
-    result = train_lora(dataset, folder, config, on_progress=note)
-    return Trained(folder, config, result, tuple(dict.fromkeys(losses)))
+    result = train_lora(dataset, folder / "old-plates", config, on_progress=note)
+    trained = Trained(folder / "old-plates", config, result, tuple(dict.fromkeys(losses)))
+    (folder / "trained.pickle").write_bytes(pickle.dumps(trained))

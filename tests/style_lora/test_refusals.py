@@ -1,4 +1,4 @@
-"""A training in slices ends in the same weights as one without, and says when it cannot go on."""
+"""A training says before it begins, and while it runs, why it cannot go on."""
 
 import shutil
 from pathlib import Path
@@ -7,9 +7,7 @@ import pytest
 
 from style_lora.config import TrainConfig
 from style_lora.errors import BaseModelError, SettingsError, TrainingStoppedError
-from style_lora.schema import StoppedBecause
 from style_lora.training import train_lora
-from style_lora.training_log import read_log
 from tests.style_lora.test_dataset_zip import write_dataset
 
 
@@ -24,34 +22,6 @@ def configure(base: Path, **changes: object) -> TrainConfig:
         "learning_rate": 1e-2, "validate_every": 2, "sample_every": 0,
     }  # fmt: skip
     return TrainConfig(**(settings | changes))  # type: ignore[arg-type]
-
-
-def test_slices_end_in_the_same_bytes(tiny_base: Path, dataset: Path, tmp_path: Path) -> None:
-    whole = train_lora(dataset, tmp_path / "whole", configure(tiny_base))
-    sliced = configure(tiny_base, max_duration_s=0.01)
-    ends = [train_lora(dataset, tmp_path / "sliced", sliced, resume=True)]
-    while not ends[-1].finished:
-        ends.append(train_lora(dataset, tmp_path / "sliced", sliced, resume=True))
-    assert ends[0].stopped_because is StoppedBecause.SLICE_OVER
-    assert len(ends) > 3
-    assert ends[-1].best_validation_loss == whole.best_validation_loss
-    checkpoints = [tmp_path / run / "checkpoints/last.safetensors" for run in ("whole", "sliced")]
-    assert checkpoints[0].read_bytes() == checkpoints[1].read_bytes()
-    logs = [read_log(tmp_path / run / "log.jsonl") for run in ("whole", "sliced")]
-    assert logs[0] == logs[1]
-    assert not (tmp_path / "sliced/cache").exists()
-
-
-def test_an_unfinished_training_is_not_overwritten_nor_mixed(
-    tiny_base: Path, dataset: Path, tmp_path: Path
-) -> None:
-    sliced = configure(tiny_base, max_duration_s=0.01)
-    while not train_lora(dataset, tmp_path / "out", sliced, resume=True).steps_done:
-        pass
-    with pytest.raises(SettingsError, match="--resume"):
-        train_lora(dataset, tmp_path / "out", sliced)
-    with pytest.raises(SettingsError, match="rank"):
-        train_lora(dataset, tmp_path / "out", configure(tiny_base, rank=8), resume=True)
 
 
 def test_a_loss_that_is_no_number_stops_it(tiny_base: Path, dataset: Path, tmp_path: Path) -> None:
