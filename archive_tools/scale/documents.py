@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from archive_tools.remote_address import as_source
 from archive_tools.scale.tasks import DocumentFound
@@ -95,7 +95,7 @@ class DocumentLedger:
         while len(self._offsets) <= number:
             self._offsets.append(-1)
         self._offsets[number] = self._file.seek(0, 2)
-        line = json.dumps({"name": name, "found": asdict(found)})
+        line = json.dumps({"name": name, "found": encode_found(found)})
         self._file.write(line.encode() + b"\n")
 
     def read(self, number: int) -> KnownDocument:
@@ -111,10 +111,32 @@ class DocumentLedger:
             raise KeyError(number)
         self._file.seek(self._offsets[number])
         line = json.loads(self._file.readline())
-        found = line["found"]
-        details = found.pop("details")
-        layers = tuple(details.pop("layers"))
-        for only_progress in ("pages", "shards_made", "shards_found"):
-            del found[only_progress]
-        known = DocumentFound(**found, details=DocumentDetails(**details, layers=layers))
-        return KnownDocument(line["name"], known)
+        return KnownDocument(line["name"], decode_found(line["found"]))
+
+
+def encode_found(found: DocumentFound) -> dict[str, Any]:
+    """Return what was found out about a document, to be written as JSON.
+
+    Args:
+        found: How its shards came about is left out.
+    """
+    row = asdict(found)
+    for only_progress in ("pages", "shards_made", "shards_found"):
+        del row[only_progress]
+    return row
+
+
+def decode_found(row: dict[str, Any]) -> DocumentFound:
+    """Return what `encode_found` has written.
+
+    Args:
+        row: As it was read.
+
+    Raises:
+        TypeError: It is something else.
+        KeyError: It is something else.
+    """
+    details = dict(row["details"])
+    layers = tuple(details.pop("layers"))
+    details_found = DocumentDetails(**details, layers=layers)
+    return DocumentFound(**{**row, "details": details_found})

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from archive_tools.errors import EngineError
+from archive_tools.remote_source import RemoteFile
 from archive_tools.scale.documents import FILE_NAME, at_hand
+from archive_tools.scale.known_documents import KnownDocuments
 from archive_tools.scale.shard import read_end, write_shard
 from archive_tools.scale.tasks import (
     DocumentFound,
@@ -116,6 +118,7 @@ class _Workshop:
         self._at_work = threading.Lock()
         self._stack = ExitStack()
         self._store = open_store(options.store)
+        self._known = KnownDocuments(self._store, options.options_hash)
         temporary = tempfile.TemporaryDirectory(prefix="shards-", ignore_cleanup_errors=True)
         self._folder = Path(self._stack.enter_context(temporary))
         self._executor = self._stack.enter_context(_StoppableExecutor(options))
@@ -149,6 +152,10 @@ class _Workshop:
 
     def _open_document(self, task: DocumentTask) -> DocumentFound:
         """Open and hash a document, and make its shards where it had to be fetched."""
+        remote = None if task.is_opened_only else task.document.remote
+        version = _ask_version(remote) if remote else ""
+        if remote and version and (known := self._recall(remote, version)):
+            return known
         with at_hand(task.document, self._folder) as path:
             if not isinstance(path, Path):
                 return DocumentFound(failure=path.message)
@@ -157,9 +164,32 @@ class _Workshop:
                 return found
             if not task.document.needs_copy:
                 return found
-            for key in iter_keys(found.sha256, found.page_count, self.options):
-                found = _with_shard(found, self._find(key) or self._make(path, key))
-            return found
+            if remote and version and _ask_version(remote) == version:
+                self._known.remember(remote, version, found)
+            return self._with_shards(found, path) or found
+
+    def _recall(self, remote: RemoteFile, version: str) -> DocumentFound | None:
+        """Return what is known of a remote document of which every shard is there."""
+        known = self._known.recall(remote, version)
+        return self._with_shards(known, None) if known else None
+
+    def _with_shards(self, found: DocumentFound, path: Path | None) -> DocumentFound | None:
+        """Count the shards of a document; what is missing is made of its file."""
+        for key in iter_keys(found.sha256, found.page_count, self.options):
+            for done in self._iter_parts(key, path):
+                if done is None:
+                    return None
+                found = _with_shard(found, done)
+        return found
+
+    def _iter_parts(self, key: ShardKey, path: Path | None) -> Iterator[ShardDone | None]:
+        """Yield a shard, or the parts that are made in its place; None where one is missing."""
+        done = self._find(key) or (self._make(path, key) if path else None)
+        if done is None or not done.is_split:
+            yield done
+            return
+        for half in key.halve():
+            yield from self._iter_parts(half, path)
 
     def _make_shard(self, task: ShardTask) -> ShardDone:
         """Make a shard, unless it is there."""
@@ -214,6 +244,13 @@ def iter_failed(key: ShardKey, reason: str) -> Iterator[PageResult]:
     """
     for index in range(key.first_page, key.end_page):
         yield PageResult(index, PageOutcome.FAILED, 0, 0, None, None, reason)
+
+
+def _ask_version(remote: RemoteFile) -> str:
+    # Here and not above: a run over local files needs no HTTP client.
+    from archive_tools.remote_version import ask_version
+
+    return ask_version(remote)
 
 
 def _with_shard(found: DocumentFound, done: ShardDone) -> DocumentFound:

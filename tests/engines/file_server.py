@@ -19,6 +19,7 @@ class Offer:
         statuses: What the next requests are answered before the file is handed out.
         moved_to: Where a request is sent on to.
         next_version: Replaces the file once an answer has broken off.
+        modified: When it was changed, in the words of HTTP.
     """
 
     content: bytes = b""
@@ -28,15 +29,17 @@ class Offer:
     statuses: list[int] = field(default_factory=list)
     moved_to: str = ""
     next_version: "Offer | None" = None
+    modified: str = ""
 
 
 @dataclass
 class FileServer:
-    """What is offered by path, and what was asked for."""
+    """What is offered by path, and what was asked for: with the range, and by HEAD."""
 
     address: str
     offers: dict[str, Offer] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
+    looked_at: list[str] = field(default_factory=list)
     on_request: Callable[[], None] = lambda: None
 
 
@@ -50,6 +53,12 @@ def serve_files() -> Iterator[FileServer]:
             served.requests.append((path, self.headers.get("Range", "")))
             served.on_request()
             _answer(self, served.offers.get(path), served.offers, path)
+
+        def do_HEAD(self) -> None:
+            path = self.path.partition("?")[0].lstrip("/")
+            served.looked_at.append(path)
+            offer = served.offers.get(path)
+            _send(self, 200 if offer else 404, _describe(offer) if offer else {})
 
         def log_message(self, *_: object) -> None:
             pass
@@ -79,8 +88,7 @@ def _answer(
     if offer.etag and asked.headers.get("If-Range") == offer.etag:
         start = int(asked.headers["Range"].removeprefix("bytes=").rstrip("-"))
     rest = offer.content[start:]
-    headers = {"Content-Length": str(offer.claimed_bytes or len(rest))}
-    headers |= {"ETag": offer.etag} if offer.etag else {}
+    headers = {**_describe(offer), "Content-Length": str(offer.claimed_bytes or len(rest))}
     if start:
         headers["Content-Range"] = f"bytes {start}-{len(offer.content) - 1}/{len(offer.content)}"
     _send(asked, 206 if start else 200, headers)
@@ -90,6 +98,12 @@ def _answer(
     else:
         asked.wfile.write(rest)
     asked.close_connection = True
+
+
+def _describe(offer: Offer) -> dict[str, str]:
+    named = {"ETag": offer.etag, "Last-Modified": offer.modified}
+    size = str(offer.claimed_bytes or len(offer.content))
+    return {"Content-Length": size, **{name: value for name, value in named.items() if value}}
 
 
 def _send(asked: BaseHTTPRequestHandler, status: int, headers: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import s3fs
@@ -32,12 +33,14 @@ def answers(port: int) -> bool:
 
 
 @contextmanager
-def serve_objects() -> Iterator[str]:
-    """Serve S3, and yield its address."""
+def serve_objects(log: Path = Path(os.devnull)) -> Iterator[str]:
+    """Serve S3, and yield its address; each request is a line of the log."""
     port = free_port()
     command = [sys.executable, "-c", _SERVE, "-H", "127.0.0.1", "-p", str(port)]
-    silent = subprocess.DEVNULL
-    server = subprocess.Popen(command, stdout=silent, stderr=silent, env={**os.environ, **ACCESS})
+    with log.open("wb") as requests:
+        server = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=requests, env={**os.environ, **ACCESS}
+        )
     try:
         wait_until(lambda: answers(port))
         yield f"http://127.0.0.1:{port}"
