@@ -59,6 +59,8 @@ def find_candidates(marks: Marks) -> list[Candidate]:
     letter = marks.letter_px / 2
     kinds = look_up(marks.kinds, marks.labels)
     area_map = cv2.bitwise_or(_fill_big_marks(marks), find_gapless_ink(kinds, letter))
+    if not cv2.countNonZero(area_map):  # most pages of text
+        return []
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_CLOSE, _square(1.3 * letter))
     area_map = cv2.morphologyEx(area_map, cv2.MORPH_OPEN, _square(1.6 * letter))
     parts = find_parts(area_map)
@@ -92,7 +94,7 @@ def find_gapless_ink(kinds: Mask, letter: float) -> Mask:
     ink = cv2.LUT(kinds, _INK_OF_TEXT_AND_PICTURES)
     rows = cv2.blur(ink, (odd(3 * letter), 1))
     reach = rectangle(1, odd(2.4 * letter))
-    inked = (cv2.erode(rows, reach) > 255 * INKED_SHARE).astype(np.uint8)
+    inked = (cv2.erode(rows, reach) > 255 * INKED_SHARE).view(np.uint8)
     return cv2.morphologyEx(cv2.dilate(inked, reach), cv2.MORPH_OPEN, _square(2.6 * letter))
 
 

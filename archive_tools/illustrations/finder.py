@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import cv2
+
 from archive_tools.illustrations.boxes import (
     PixelBox,
     area,
@@ -20,13 +22,13 @@ from archive_tools.illustrations.reading import (
     FEWEST_TEXT_LETTERS,
     Reading,
     may_be_negative,
-    read_as,
+    read_as_pale,
     read_page,
 )
 from archive_tools.illustrations.rejection import reject
 from archive_tools.illustrations.skew import bring_back
 from archive_tools.illustrations.spread import find_gutter
-from archive_tools.illustrations.strokes import find_drawing, has_strong_or_ghost_marks
+from archive_tools.illustrations.strokes import find_drawing
 from archive_tools.illustrations.traits import find_quarter_turns, notice_traits
 from archive_tools.illustrations.verdict import (
     Illustration,
@@ -120,8 +122,9 @@ def _find_on(small: Grey, least_area_share: float) -> _Found:
     if _may_be_faint(reading, boxes) and (drawing := find_drawing(reading.page)):
         marked = boxes = [drawing.box]
         faint = True
-    if not boxes and reading.page.darkest > PALE_PAGE:
-        reading, marked = _look_again_at_pale_page(small, reading, marked)
+    is_pale = not boxes and reading.page.darkest > PALE_PAGE
+    if is_pale and (brought_up := read_as_pale(reading)):
+        reading, marked = brought_up, _find_pictures(brought_up)
         boxes = _large_ones(marked, least_area_share, reading)
     gutter = find_gutter(reading.page, reading.marks, boxes)
     least = _least_share(least_area_share, reading)
@@ -130,16 +133,6 @@ def _find_on(small: Grey, least_area_share: float) -> _Found:
         boxes = [box for box in halved if not box[0] < gutter < box[2]]
         least = 2 * _least_share(least_area_share / 2, reading)
     return _Found(reading, boxes, faint, gutter, least)
-
-
-def _look_again_at_pale_page(
-    small: Grey, reading: Reading, marked: list[PixelBox]
-) -> tuple[Reading, list[PixelBox]]:
-    """Find pictures among print of hardly any contrast; grain and ghosts show no text lines."""
-    brought_up = read_as(small, reading.page.negative, pale=True)
-    if brought_up.text_letters < FEWEST_TEXT_LETTERS:
-        return reading, marked
-    return brought_up, _find_pictures(brought_up)
 
 
 def _find_pictures(reading: Reading) -> list[PixelBox]:
@@ -201,16 +194,12 @@ def _bring_all_back(boxes: list[PixelBox], reading: Reading) -> list[PixelBox]:
 
 
 def _is_ruled(reading: Reading) -> bool:
-    return float(reading.marks.rule_mask.mean()) >= RULED_PAGE_SHARE
+    rules = reading.marks.rule_mask
+    return cv2.countNonZero(rules) / rules.size >= RULED_PAGE_SHARE
 
 
 def _may_be_faint(reading: Reading, boxes: list[PixelBox]) -> bool:
-    """Whether strokes are worth looking for: hardly any text, no clear picture, faint marks."""
+    """Whether strokes are worth looking for: hardly any text, no clear picture."""
     few_letters = reading.text_letters < FEWEST_TEXT_LETTERS and reading.marks.letters < 900
     covered = sum(area(box) for box in boxes)
-    return (
-        few_letters
-        and not _is_ruled(reading)
-        and covered < 0.05 * reading.page.page_pixels
-        and not has_strong_or_ghost_marks(reading.page)
-    )
+    return few_letters and not _is_ruled(reading) and covered < 0.05 * reading.page.page_pixels

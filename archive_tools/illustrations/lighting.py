@@ -35,6 +35,8 @@ def find_frame(page_map: Grey) -> Mask:
     frame = np.zeros(page_map.shape, bool)
     for turns in range(4):
         _mark_frame_on_left(np.rot90(dark, turns), np.rot90(frame, turns))
+    if not frame.any():
+        return frame.view(np.uint8)
     # A row all dark has no depth of its own: the corners belong to the sides that meet there.
     in_band = (frame.mean(axis=1) > 0.5)[:, None] | (frame.mean(axis=0) > 0.5)[None, :]
     frame |= dark & in_band
@@ -74,9 +76,11 @@ def _bare_ends(shares: npt.NDArray[np.float64]) -> tuple[int, int]:
 
 def _mark_frame_on_left(dark: npt.NDArray[np.bool_], frame: npt.NDArray[np.bool_]) -> None:
     rows, columns = dark.shape
+    if np.count_nonzero(dark[:, 0]) < 0.25 * rows:
+        return
     depth = np.cumprod(dark, axis=1).sum(axis=1)
     present = depth[depth > 0]
-    if len(present) < 0.25 * rows or np.median(present) > 0.25 * columns:
+    if np.median(present) > 0.25 * columns:
         return
     depth[depth > 0.3 * columns] = 0
     frame |= np.arange(columns)[None, :] < depth[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from cv2.typing import MatLike
 
-from archive_tools.illustrations.pixels import Mask, find_parts, look_up, odd, rectangle
+from archive_tools.illustrations.pixels import Mask, find_parts, look_up, middle_of, odd, rectangle
 
 Labels = MatLike
 Numbers = npt.NDArray[np.floating]
@@ -93,7 +93,8 @@ def find_marks(ink: Mask, keep_rules: bool = False) -> Marks:
     rules = np.zeros_like(ink) if keep_rules else find_rules(ink)
     ink = cv2.subtract(ink, rules)
     parts = find_parts(ink)
-    boxes = parts.stats[1:, :4].astype(np.float32)
+    # By columns, since that is how they are read.
+    boxes = np.asfortranarray(parts.stats[1:, :4], dtype=np.float32)
     areas = parts.stats[1:, 4].astype(np.float32)
     letter_px, letters = _letter_height(boxes, areas)
     kinds = _name_marks(boxes, areas, letter_px, (ink.shape[1], ink.shape[0]))
@@ -156,10 +157,11 @@ def _window_sums(ink: Mask, length: int) -> Mask:
 
 
 def _letter_height(boxes: Numbers, areas: Numbers) -> tuple[float, int]:
-    tall, short = boxes[:, 2:].max(axis=1), boxes[:, 2:].min(axis=1)
+    w, h = boxes[:, 2], boxes[:, 3]
+    tall, short = np.maximum(w, h), np.minimum(w, h)
     like = _letter_like(tall, short, areas)
     letters = int(like.sum())
-    height = float(np.median(tall[like])) if letters >= FEWEST_LETTERS else DEFAULT_LETTER_PX
+    height = middle_of(tall[like]) if letters >= FEWEST_LETTERS else DEFAULT_LETTER_PX
     return float(np.clip(height, 5, 22)), letters
 
 

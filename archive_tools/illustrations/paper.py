@@ -1,6 +1,6 @@
 """From a grey page to its ink: contrast and threshold, after frame and light are known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -42,6 +42,7 @@ class InkPage:
 
     grey: Grey
     relative: Grey
+    unstretched: Grey
     level: float
     ink: Mask
     frame: Mask | None
@@ -56,13 +57,12 @@ class InkPage:
         return int(self.grey.size) - frame_pixels
 
 
-def separate_ink(grey: Grey, negative: bool = False, pale: bool = False) -> InkPage:
+def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
     """Find the ink of a working-size page.
 
     Args:
         grey: Working-size page (H, W), uint8.
         negative: Invert the page first.
-        pale: Bring even the palest marks up to black.
 
     Returns:
         The page with its ink and its scanner frame.
@@ -74,18 +74,34 @@ def separate_ink(grey: Grey, negative: bool = False, pale: bool = False) -> InkP
     frame_map = find_frame(page_map)
     whole = (shade.shape[1] * MAP_STEP, shade.shape[0] * MAP_STEP)
     paper = cv2.resize(estimate_paper(shade, frame_map), whole)[:height, :width]
-    relative = cv2.divide(grey, paper, scale=255)
+    unstretched = cv2.divide(grey, paper, scale=255)
     frame = None
     if frame_map.any():
         grown = cv2.dilate(frame_map, rectangle(3, 3))
         frame = cv2.resize(grown, whole, interpolation=cv2.INTER_NEAREST)[:height, :width]
-        relative = cv2.max(relative, frame * 255)
-    sample = np.ascontiguousarray(relative[::4, ::4])
+        unstretched = cv2.max(unstretched, frame * 255)
+    sample = np.ascontiguousarray(unstretched[::4, ::4])
     darkest, dark = level_below(sample, 0.005), level_below(sample, 0.02)
     limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
-    relative = _stretch(relative, min(darkest, PALEST_PRINT if pale else limit))
+    relative, level, ink = _cut_stretched(unstretched, min(darkest, limit))
+    return InkPage(grey, relative, unstretched, level, ink, frame, negative, darkest, shade)
+
+
+def bring_up_pale_marks(page: InkPage) -> InkPage:
+    """Cut the ink of a page anew with even its palest marks brought up to black.
+
+    Args:
+        page: The page, not levelled.
+    """
+    darkest = min(page.darkest, PALEST_PRINT)
+    relative, level, ink = _cut_stretched(page.unstretched, darkest)
+    return replace(page, relative=relative, level=level, ink=ink)
+
+
+def _cut_stretched(unstretched: Grey, darkest: float) -> tuple[Grey, float, Mask]:
+    relative = _stretch(unstretched, darkest)
     level = _find_level(relative)
-    return InkPage(grey, relative, level, cut_ink(relative, level), frame, negative, darkest, shade)
+    return relative, level, cut_ink(relative, level)
 
 
 def _stretch(relative: Grey, darkest: float) -> Grey:

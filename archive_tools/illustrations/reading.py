@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from archive_tools.illustrations.marks import Marks, find_marks
-from archive_tools.illustrations.paper import InkPage, separate_ink
+from archive_tools.illustrations.paper import InkPage, bring_up_pale_marks, separate_ink
 from archive_tools.illustrations.pixels import Grey, level_below
 from archive_tools.illustrations.skew import estimate_skew, level_page
 
@@ -23,12 +24,14 @@ class Reading:
 
     Attributes:
         page: The page and its ink, levelled.
+        scanned: The same as it was scanned, not levelled.
         marks: Its marks.
         skew_deg: How far it was turned against the clock.
         back: 2 x 3 matrix from the levelled page to the page as it was; None where it was level.
     """
 
     page: InkPage
+    scanned: InkPage
     marks: Marks
     skew_deg: float
     back: npt.NDArray[np.float64] | None
@@ -74,17 +77,36 @@ def _has_dark_margins(page: InkPage) -> bool:
     return margin.size > 0.05 * page.grey.size and float(np.median(margin)) < DARK_MARGIN
 
 
-def read_as(small: Grey, negative: bool, pale: bool = False) -> Reading:
+def read_as(small: Grey, negative: bool) -> Reading:
     """Read a working-size page as positive or negative, levelled where it lies askew.
 
     Args:
         small: Working-size page (H, W).
         negative: Invert it.
-        pale: Bring even the palest marks up to black.
     """
-    page = separate_ink(small, negative, pale)
+    return _read_ink(separate_ink(small, negative))
+
+
+def read_as_pale(reading: Reading) -> Reading | None:
+    """Read a page again with even its palest marks brought up to black.
+
+    Args:
+        reading: How it was read first.
+
+    Returns:
+        The page, None where no text comes up: grain and ghosts show no lines.
+    """
+    page = bring_up_pale_marks(reading.scanned)
+    # A letter is several pixels: mostly this saves looking for any.
+    if cv2.countNonZero(page.ink) < FEWEST_TEXT_LETTERS:
+        return None
+    brought_up = _read_ink(page)
+    return brought_up if brought_up.text_letters >= FEWEST_TEXT_LETTERS else None
+
+
+def _read_ink(scanned: InkPage) -> Reading:
+    page, back = scanned, None
     skew_deg = estimate_skew(page.ink)
-    back = None
     if skew_deg:
         page, back = level_page(page, skew_deg)
-    return Reading(page, find_marks(page.ink), skew_deg, back)
+    return Reading(page, scanned, find_marks(page.ink), skew_deg, back)

@@ -35,9 +35,11 @@ def estimate_skew(ink: Mask) -> float:
     Returns:
         Degrees, positive against the clock; 0 for a page that is level or has no rows.
     """
+    if cv2.countNonZero(ink) < FEWEST_CELLS:
+        return 0.0
     angle, gain, clarity = _best_angle(_density(ink))
     if clarity < CLEAR_ROWS:
-        angle_down, gain_down, clarity_down = _best_angle(_density(ink.T))
+        angle_down, gain_down, clarity_down = _best_angle(_density(cv2.transpose(ink)))
         if clarity_down > clarity:  # lines run down the page, where the same turn looks reversed
             angle, gain = -angle_down, gain_down
     return angle if abs(angle) >= LEAST_DEGREES and gain >= LEAST_GAIN else 0.0

@@ -17,7 +17,7 @@ from cv2.typing import MatLike
 from archive_tools.illustrations.boxes import PixelBox
 from archive_tools.illustrations.marks import find_marks
 from archive_tools.illustrations.paper import InkPage
-from archive_tools.illustrations.pixels import Mask, rectangle, shrink
+from archive_tools.illustrations.pixels import Mask, middle_of, rectangle, shrink
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,6 +32,8 @@ LEAST_CONTRAST = 0.008
 FAINTEST_PRINT = 0.2
 # A drawing has at least this much stroke: stroke pixels over the page's width plus height.
 LEAST_STROKE_LENGTH = 6.0
+# So many letters in lines are text.
+FEWEST_GHOST_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,28 @@ def find_drawing(page: InkPage) -> Drawing | None:
     """Find the strokes of a faint drawing on a page without text.
 
     Returns:
-        The drawing, None where there are too few strokes for one.
+        The drawing; None where there are too few strokes for one, where marks are too strong for
+        a pencil's, and where they are text that shines through.
     """
+    # First, since blank pages have none, and strong marks are rarer.
+    drawing = _find_strokes(page)
+    if drawing is None:
+        return None
+    ink, level = _faint_ink(page)
+    return None if level > FAINTEST_PRINT or _is_text(ink) else drawing
+
+
+def _find_strokes(page: InkPage) -> Drawing | None:
     grey, scale = shrink(page.grey, STROKE_PIXELS)
     strokes = _stroke_mask(grey)
     _leave_margins_out(strokes, page.frame)
+    least_pixels = LEAST_STROKE_LENGTH * sum(grey.shape)
+    if cv2.countNonZero(strokes) < least_pixels:
+        return None
     _, labels, stats, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
     chosen = stats[1:][_is_stroke(labels, stats)[1:]]
-    length = float(chosen[:, cv2.CC_STAT_AREA].sum()) / sum(grey.shape)
-    if length < LEAST_STROKE_LENGTH:
+    pixels = float(chosen[:, cv2.CC_STAT_AREA].sum())
+    if pixels < least_pixels:
         return None
     x0, y0 = chosen[:, :2].min(axis=0)
     x1, y1 = (chosen[:, :2] + chosen[:, 2:4]).max(axis=0)
@@ -70,15 +85,12 @@ def find_drawing(page: InkPage) -> Drawing | None:
         min(width, round(x1 / scale)),
         min(height, round(y1 / scale)),
     )
-    return Drawing(box, length)
+    return Drawing(box, pixels / sum(grey.shape))
 
 
-def has_strong_or_ghost_marks(page: InkPage) -> bool:
-    """Strong marks are no faint drawing; faint marks in lines are text that shines through."""
-    ink, level = _faint_ink(page)
-    if level > FAINTEST_PRINT:
-        return True
-    return int(find_marks(ink, keep_rules=True).in_line.sum()) >= 40
+def _is_text(ink: Mask) -> bool:
+    """Whether marks stand in lines: faint ones are text that shines through."""
+    return int(find_marks(ink, keep_rules=True).in_line.sum()) >= FEWEST_GHOST_LETTERS
 
 
 def _faint_ink(page: InkPage) -> tuple[Mask, float]:
@@ -90,14 +102,16 @@ def _faint_ink(page: InkPage) -> tuple[Mask, float]:
     )
     paper = cv2.GaussianBlur(cv2.medianBlur(small, 11), (0, 0), 2)
     paper = np.maximum(cv2.resize(paper, (width, height)), 1)
-    darkness = 1 - smooth.astype(np.float32) / paper
-    sample = darkness[::2, ::2]
-    middle = float(np.median(sample))
-    grain = 1.4826 * float(np.median(np.abs(sample - middle)))
-    ink = (darkness > middle + max(3.5 * grain, 0.02)).astype(np.uint8)
+    darkness = np.divide(smooth, paper, dtype=np.float32)
+    np.subtract(1, darkness, out=darkness)
+    sample = np.ascontiguousarray(darkness[::2, ::2])
+    middle = middle_of(sample)
+    grain = 1.4826 * middle_of(np.abs(sample - middle))
+    is_ink = darkness > middle + max(3.5 * grain, 0.02)
     if page.frame is not None:
-        ink[cv2.dilate(page.frame, rectangle(25, 25)) > 0] = 0
-    return ink, float(np.median(darkness[ink > 0])) if ink.any() else 0.0
+        is_ink &= cv2.dilate(page.frame, rectangle(25, 25)) == 0
+    level = middle_of(darkness[is_ink]) if is_ink.any() else 0.0
+    return is_ink.view(np.uint8), level
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +119,13 @@ class Direction:
     """One way that a stroke may run.
 
     Attributes:
-        places: Row and column, from the top left, of each pixel of a line in a square of LINE_PX.
+        places: Row and column, from the top left, of each pixel of a line in a square of LINE_PX;
+            (n, 2).
         dx: Step to its side, to the right.
         dy: Step to its side, down.
     """
 
-    places: tuple[tuple[int, int], ...]
+    places: npt.NDArray[np.intp]
     dx: int
     dy: int
 
@@ -123,9 +138,8 @@ def _directions() -> tuple[Direction, ...]:
         square = np.zeros((LINE_PX, LINE_PX), np.uint8)
         dx, dy = round(np.cos(angle) * middle), round(np.sin(angle) * middle)
         cv2.line(square, (middle - dx, middle - dy), (middle + dx, middle + dy), 1, 1)
-        places = tuple((row, column) for row, column in np.argwhere(square).tolist())
         across, down = round(-np.sin(angle) * SIDE_PX), round(np.cos(angle) * SIDE_PX)
-        bank.append(Direction(places, across, down))
+        bank.append(Direction(np.argwhere(square), across, down))
     return tuple(bank)
 
 
@@ -135,16 +149,18 @@ def line_means(image: Floats) -> Iterator[tuple[Direction, Floats]]:
     Args:
         image: Pixels, float32 (H, W).
     """
-    height, width = image.shape
-    edge = LINE_PX // 2
-    wide = cv2.copyMakeBorder(image, edge, edge, edge, edge, cv2.BORDER_REFLECT_101)
+    middle = LINE_PX // 2
     for direction in _directions():
-        # Sums of shifted pages: a filter would multiply by the zeros beside the line as well.
-        total = np.zeros_like(image)
-        for row, column in direction.places:
-            total += wide[row : row + height, column : column + width]
-        total /= len(direction.places)
-        yield direction, total
+        # Cut close round the line: OpenCV goes over a small kernel's ones alone, and over a large
+        # one's spectrum.
+        top, left = direction.places.min(axis=0)
+        kernel = np.zeros(direction.places.max(axis=0) + 1 - (top, left), np.float32)
+        kernel[tuple((direction.places - (top, left)).T)] = 1
+        anchor = (int(middle - left), int(middle - top))
+        total = cv2.filter2D(
+            image, cv2.CV_32F, kernel, anchor=anchor, borderType=cv2.BORDER_REFLECT_101
+        )
+        yield direction, np.asarray(total / len(direction.places), np.float32)
 
 
 def _stroke_mask(grey: MatLike) -> Mask:
@@ -153,13 +169,23 @@ def _stroke_mask(grey: MatLike) -> Mask:
     best = np.full(grey.shape, -1, np.float32)
     grain = []
     for direction, line in line_means(relative):
-        dx, dy = direction.dx, direction.dy
-        one_side = np.roll(line, (dy, dx), (0, 1)) - line
-        other_side = np.roll(line, (-dy, -dx), (0, 1)) - line
-        np.maximum(best, np.minimum(one_side, other_side), out=best)
-        grain.append(float(np.median(np.abs(one_side[::3, ::3]))))
+        one_side, other_side = _both_sides(line, direction)
+        cv2.max(best, cv2.subtract(cv2.min(one_side, other_side), line), best)
+        grain.append(middle_of(np.abs(one_side[::3, ::3] - line[::3, ::3])))
     sigma = 1.4826 * float(np.median(grain))
-    return (best > max(GRAIN_FACTOR * sigma, LEAST_CONTRAST)).astype(np.uint8)
+    return (best > max(GRAIN_FACTOR * sigma, LEAST_CONTRAST)).view(np.uint8)
+
+
+def _both_sides(line: MatLike, direction: Direction) -> tuple[MatLike, MatLike]:
+    """What lies beside each pixel, one step to either side; beyond an edge the page goes round."""
+    height, width = line.shape
+    wide = cv2.copyMakeBorder(line, SIDE_PX, SIDE_PX, SIDE_PX, SIDE_PX, cv2.BORDER_WRAP)
+
+    def moved(down: int, across: int) -> MatLike:
+        top, left = SIDE_PX - down, SIDE_PX - across
+        return wide[top : top + height, left : left + width]
+
+    return moved(direction.dy, direction.dx), moved(-direction.dy, -direction.dx)
 
 
 def _leave_margins_out(strokes: Mask, frame: Mask | None) -> None:
