@@ -62,15 +62,24 @@ def require_space(folder: Path, needed_bytes: int, purpose: str) -> None:
     Raises:
         DiskSpaceError: There is less.
     """
-    existing = folder.absolute()
-    while not existing.exists():
-        existing = existing.parent
-    free_bytes = shutil.disk_usage(existing).free
+    free_bytes = shutil.disk_usage(_find_existing(folder)).free
     if free_bytes < needed_bytes:
         raise DiskSpaceError(
             f"{folder}: {purpose} needs {needed_bytes / 1e9:.1f} GB and the disk has "
             f"{free_bytes / 1e9:.1f} GB left. Make room or choose another disk."
         )
+
+
+def share_disk(first: Path, second: Path) -> bool:
+    """Tell whether two folders, which need not exist yet, take their room from the same disk."""
+    return _find_existing(first).stat().st_dev == _find_existing(second).stat().st_dev
+
+
+def _find_existing(folder: Path) -> Path:
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    return existing
 
 
 def _is_about_room(error: Exception) -> bool:

@@ -1,11 +1,8 @@
-"""The base model, part by part: a folder in diffusers form or a repository of the hub.
+"""The base model, part by part, from a folder in diffusers form (see base_source.py).
 
-Parts are opened where they are used and dropped afterwards; never the whole pipeline at once. Only
-safetensors files are read, since a pickle runs whatever its author wrote.
+Parts are opened where they are used and dropped afterwards; never the whole pipeline at once.
 """
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,23 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from style_lora.base_source import pick_variant
 from style_lora.errors import BaseModelError, first_line
 
 if TYPE_CHECKING:
     import torch
 
-PARTS: Final = (
-    "unet",
-    "vae",
-    "text_encoder",
-    "text_encoder_2",
-    "tokenizer",
-    "tokenizer_2",
-    "scheduler",
-)
 _PACKAGES: Final = ("torch", "diffusers", "peft", "transformers", "safetensors")
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_WITH_WEIGHTS: Final = ("unet", "vae", "text_encoder", "text_encoder_2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +42,11 @@ def require_packages() -> None:
         )
 
 
-def is_hub_id(base: str) -> bool:
-    """Tell whether a base names a repository of the hub: no such folder, and written OWNER/NAME."""
-    return not Path(base).exists() and _HUB_ID.fullmatch(base) is not None
-
-
-def check_base(base: str) -> None:
-    """Check that a base is SDXL and complete, before anything slow.
-
-    Args:
-        base: A folder or a hub id. Of a hub id only its small index is fetched.
-
-    Raises:
-        BaseModelError: It is not there, is incomplete or is another kind of model.
-    """
-    if is_hub_id(base):
-        index = _fetch_index(base)
-    else:
-        _check_folder(Path(base))
-        index = Path(base, "model_index.json")
-    _check_index(base, index)
-
-
-def open_unet(base: str, dtype: "torch.dtype") -> Any:
+def open_unet(base: Path, dtype: "torch.dtype") -> Any:
     """Open the UNet, frozen.
 
     Args:
-        base: A folder or a hub id.
+        base: Its folder.
         dtype: Number format of its weights.
 
     Raises:
@@ -95,12 +60,12 @@ def open_unet(base: str, dtype: "torch.dtype") -> Any:
     return unet.requires_grad_(False)
 
 
-def open_vae(base: str, vae: str | None = None) -> Any:
+def open_vae(base: Path, vae: Path | None = None) -> Any:
     """Open the VAE in 32 bit, frozen: in 16 bit SDXL's own overflows to black pictures.
 
     Args:
-        base: A folder or a hub id.
-        vae: Another VAE: a folder or hub id that holds it at its top.
+        base: Its folder.
+        vae: Folder that holds another VAE at its top.
 
     Raises:
         BaseModelError: It cannot be loaded.
@@ -115,11 +80,11 @@ def open_vae(base: str, vae: str | None = None) -> Any:
     return model.requires_grad_(False)
 
 
-def open_text_parts(base: str, dtype: "torch.dtype") -> TextParts:
+def open_text_parts(base: Path, dtype: "torch.dtype") -> TextParts:
     """Open tokenizers and text encoders, frozen.
 
     Args:
-        base: A folder or a hub id.
+        base: Its folder.
         dtype: Number format of the weights.
 
     Raises:
@@ -140,11 +105,11 @@ def open_text_parts(base: str, dtype: "torch.dtype") -> TextParts:
     return TextParts(tokenizers, (first.requires_grad_(False), second.requires_grad_(False)))
 
 
-def open_noise_schedule(base: str) -> Any:
+def open_noise_schedule(base: Path) -> Any:
     """Open the noise schedule that the base was trained with (`DDPMScheduler`).
 
     Args:
-        base: A folder or a hub id.
+        base: Its folder.
 
     Raises:
         BaseModelError: It cannot be loaded.
@@ -154,11 +119,11 @@ def open_noise_schedule(base: str) -> Any:
     return _open_scheduler(DDPMScheduler, base)
 
 
-def open_sampler(base: str) -> Any:
+def open_sampler(base: Path) -> Any:
     """Open the sampler that the base comes with (Euler for SDXL).
 
     Args:
-        base: A folder or a hub id.
+        base: Its folder.
 
     Raises:
         BaseModelError: It cannot be loaded.
@@ -168,89 +133,30 @@ def open_sampler(base: str) -> Any:
     return _open_scheduler(EulerDiscreteScheduler, base)
 
 
-def _open_scheduler(scheduler: Any, base: str) -> Any:
+def _open_scheduler(scheduler: Any, base: Path) -> Any:
     with _loading(base, "scheduler"):
         return scheduler.from_pretrained(base, subfolder="scheduler")
 
 
-def _open_weights(model: Any, base: str, part: str | None, **format_of: "torch.dtype") -> Any:
+def _open_weights(model: Any, base: Path, part: str | None, **format_of: "torch.dtype") -> Any:
     where = {"subfolder": part} if part else {}
-    variants = _list_variants(base, part, next(iter(format_of.values())))
-    for variant in variants:
-        try:
-            with _loading(base, part or "vae"):
-                return model.from_pretrained(
-                    base, use_safetensors=True, variant=variant, **where, **format_of
-                )
-        except BaseModelError:
-            if variant is variants[-1]:
-                raise
-    raise AssertionError("there is always a variant")
-
-
-def _list_variants(base: str, part: str | None, dtype: "torch.dtype") -> list[str | None]:
-    """Return the variants to try: half the download where 16 bit are wanted anyway."""
-    if not is_hub_id(base):
-        weights = [path.name for path in Path(base, part or "").glob("*.safetensors")]
-        return [None] if any(".fp16." not in name for name in weights) else ["fp16"]
-    return ["fp16", None] if dtype.itemsize == 2 else [None]
+    half = next(iter(format_of.values())).itemsize == 2
+    variant = pick_variant(Path(base, part or ""), half)
+    with _loading(base, part or "vae"):
+        return model.from_pretrained(
+            base, use_safetensors=True, variant=variant, **where, **format_of
+        )
 
 
 @contextmanager
-def _loading(base: str, part: str) -> Iterator[None]:
+def _loading(base: Path, part: str) -> Iterator[None]:
     """Turn what goes wrong while a part is loaded into one clear error."""
-    from huggingface_hub.errors import HfHubHTTPError
     from safetensors import SafetensorError
 
-    failures = (OSError, ValueError, KeyError, RuntimeError, HfHubHTTPError, SafetensorError)
+    failures = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
     try:
         yield
     except failures as error:
         if "out of memory" in str(error):
             raise
         raise BaseModelError(f"{base}: {part} cannot be loaded: {first_line(error)}") from error
-
-
-def _check_folder(folder: Path) -> None:
-    if folder.is_file():
-        raise BaseModelError(
-            f"{folder} is a file. Give the folder of an SDXL model in diffusers form (with "
-            "model_index.json, unet/, vae/ ...) or a hub id such as OWNER/NAME."
-        )
-    if not Path(folder, "model_index.json").is_file():
-        state = "has no model_index.json" if folder.is_dir() else "does not exist"
-        raise BaseModelError(
-            f"{folder} {state}. Give the folder of an SDXL model in diffusers form or a hub id."
-        )
-    missing = [part for part in PARTS if not Path(folder, part).is_dir()]
-    missing += [
-        f"{part}/*.safetensors"
-        for part in _WITH_WEIGHTS
-        if part not in missing and not any(Path(folder, part).glob("*.safetensors"))
-    ]
-    if missing:
-        raise BaseModelError(f"{folder} is no complete SDXL model: {', '.join(missing)} missing.")
-
-
-def _fetch_index(base: str) -> Path:
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        return Path(hf_hub_download(base, "model_index.json"))
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        raise BaseModelError(
-            f"{base} is no folder here and cannot be fetched from the hub: {first_line(error)}"
-        ) from error
-
-
-def _check_index(base: str, index: Path) -> None:
-    try:
-        parts = json.loads(index.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BaseModelError(f"{base}: model_index.json is no JSON.") from error
-    if not isinstance(parts, dict) or any(part not in parts for part in PARTS):
-        kind = parts.get("_class_name") if isinstance(parts, dict) else None
-        raise BaseModelError(
-            f"{base} is {kind or 'another kind of model'}; SDXL is needed (two text encoders)."
-        )

@@ -4,6 +4,7 @@ StyleLoraError
 ├── SettingsError          an option has a value that cannot work, or --resume does not fit
 ├── DatasetError           the ZIP cannot be trained on: no captions, a broken image, nothing in it
 ├── BaseModelError         the base model is missing, incomplete or no SDXL, or packages are missing
+├── HubError               the hub cannot be reached, or does not give what is asked for
 ├── DiskSpaceError         there is not, or no longer, room for what must be written
 ├── TrainingStoppedError   the loss is no number any more
 ├── LoraFileError          a LoRA file cannot be read, or is none for SDXL
@@ -25,6 +26,10 @@ class DatasetError(StyleLoraError):
 
 class BaseModelError(StyleLoraError):
     """The base model cannot be used; the message says what is missing and where."""
+
+
+class HubError(StyleLoraError):
+    """The hub cannot be reached or refuses; the message says what to do without it."""
 
 
 class DiskSpaceError(StyleLoraError):

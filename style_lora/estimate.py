@@ -21,7 +21,6 @@ _LORA_BYTES_A_RANK: Final = 6_000_000
 # Weights and two moments, the old and the new checkpoint for a moment, best, two exports.
 _LORA_COPIES: Final = 10
 _CAPTION_BYTES: Final = 700_000
-_HUB_BYTES: Final = 8_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +100,6 @@ def estimate_bytes(pictures: int, config: TrainConfig) -> int:
     share = min(1.0, (config.resolution / 1024) ** 2)  # tiny models have tiny LoRAs
     lora = _LORA_COPIES * _LORA_BYTES_A_RANK * config.rank
     return int(pictures * (latents + _CAPTION_BYTES) + share * lora)
-
-
-def hub_bytes() -> int:
-    """Return about how much of an SDXL base is fetched from the hub."""
-    return _HUB_BYTES
 
 
 def tell_plan(plan: Plan, config: TrainConfig, pictures: int, device: str) -> str:

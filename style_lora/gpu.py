@@ -6,6 +6,7 @@ generator (see vetscanner/gpu.py for why).
 """
 
 import importlib.util
+import logging
 import math
 import os
 from pathlib import Path
@@ -18,10 +19,11 @@ import gradio as gr
 import httpx
 from PIL import Image
 
+from style_lora.base_source import fetch_base
 from style_lora.errors import GenerationError, StyleLoraError
 from style_lora.generate import choose_base
 from style_lora.lora_file import LoraFile, find_lora
-from style_lora.painter import PictureOrder, fetch_base, open_painter
+from style_lora.painter import PictureOrder, open_painter
 
 LORA_VARIABLE: Final = "STYLE_LORA_DIR"
 """Names the LoRA to paint with: a folder of a training, a file, or OWNER/NAME on the hub."""
@@ -36,6 +38,7 @@ START_WORKER_S = 8.0
 LOAD_BYTES_A_SECOND = 200e6
 SECONDS_A_STEP = 0.4
 
+_LOG = logging.getLogger(__name__)
 _PACKAGES = ("diffusers", "peft", "torch")
 # What a GPU call can raise beside the refusals in words (`gr.Error`).
 _SERVICE_FAILURES = (
@@ -116,7 +119,7 @@ def paint(lora: LoraFile, order: PictureOrder) -> Image.Image:
         StyleLoraError: There is no picture; the message says why.
     """
     # Before the GPU's time runs; and a forked GPU worker need not import it all again.
-    base = fetch_base(choose_base(lora, None))
+    base = str(fetch_base(choose_base(lora, None), not _wants_cpu(), _LOG.info))
     try:
         image: Image.Image = paint_on_gpu(base, lora, order)
     except gr.Error as refusal:

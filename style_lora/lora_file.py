@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from style_lora.errors import LoraFileError
+from style_lora.hub_files import advise_fetching, fetch_hub_files, find_cached, list_hub_files
 
 WEIGHTS_NAME: Final = "pytorch_lora_weights.safetensors"
 """The name under which diffusers saves a LoRA and looks for one."""
@@ -56,6 +57,7 @@ def find_lora(where: str | Path) -> LoraFile:
 
     Raises:
         LoraFileError: There is none, its file is damaged, or it is not for SDXL.
+        HubError: The hub cannot be reached, or does not give it.
     """
     path = _find_weights(str(where))
     layers = _count_layers(path)
@@ -104,20 +106,18 @@ def _find_in_folder(folder: Path) -> Path:
 
 
 def _fetch(name: str) -> Path:
-    """Download a LoRA from the hub, or take it from the hub's cache on this machine."""
-    import httpx
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
+    """Take a LoRA from the hub's cache on this machine, or download it."""
     repository, _, revision = name.partition("@")
-    try:
-        return Path(hf_hub_download(repository, WEIGHTS_NAME, revision=revision or None))
-    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError, OSError) as error:
-        message = (
-            f"There is no folder or file {name}, and the hub does not give {WEIGHTS_NAME} of that "
-            f"name ({type(error).__name__})."
-        )
-        raise LoraFileError(message) from error
+    asked = revision or None
+    cached = find_cached(repository, WEIGHTS_NAME, asked)
+    if cached is not None:
+        return cached
+    advice = advise_fetching(repository, WEIGHTS_NAME, CONFIG_NAME)
+    files = list_hub_files(repository, advice, asked)
+    if WEIGHTS_NAME not in files:
+        raise LoraFileError(f"{name} on the hub has no {WEIGHTS_NAME}.")
+    wanted = [one for one in (CONFIG_NAME, WEIGHTS_NAME) if one in files]
+    return fetch_hub_files(repository, wanted, advice, asked) / WEIGHTS_NAME
 
 
 def _count_layers(path: Path) -> int:

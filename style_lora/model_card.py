@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from style_lora.base_model import is_hub_id
+from style_lora.base_source import is_hub_id
 from style_lora.checkpoints import Standing
 from style_lora.config import TrainConfig
 from style_lora.estimate import Plan

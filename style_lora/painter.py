@@ -5,13 +5,14 @@ nothing. No model outlives its `with` block.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from style_lora.base_model import check_base, require_packages
+from style_lora.base_model import require_packages
+from style_lora.base_source import check_base, fetch_base, pick_variant
 from style_lora.devices import empty_caches, pick_device, pick_precision, to_dtype
 from style_lora.errors import BaseModelError, GenerationError, LoraFileError, first_line
 from style_lora.lora_file import LoraFile
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 SIZE_STEP_PX: Final = 8
 """One latent is that wide: sizes of pictures are its multiples."""
 
-_Loaded = TypeVar("_Loaded")
 _ADAPTER = "style"
 # What the libraries raise over files that are missing, damaged or of another model.
 _UNUSABLE = (OSError, ValueError, LookupError, AttributeError, TypeError, RuntimeError)
@@ -132,6 +132,8 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
 
     Raises:
         BaseModelError: There is no SDXL at `base`.
+        HubError: It lies on the hub only, which cannot be reached or does not give it.
+        DiskSpaceError: There is too little room to fetch it.
         LoraFileError: The LoRA is for another model.
     """
     require_packages()
@@ -139,7 +141,8 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
     import torch
 
     chosen = torch.device(device) if device else pick_device()
-    pipeline = _load_base(base, to_dtype(pick_precision(chosen)))
+    dtype = to_dtype(pick_precision(chosen))
+    pipeline = _load_base(fetch_base(base, dtype.itemsize == 2, _tell), dtype)
     if lora is not None:
         _add_lora(pipeline, lora, base)
     painter = Painter(pipeline.to(chosen), chosen)
@@ -150,46 +153,13 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
         painter.close()
 
 
-def fetch_base(base: str) -> str:
-    """Bring a base model onto this machine, so that opening it takes nothing but reading.
-
-    Args:
-        base: Folder of a diffusers SDXL, or its name on the hub.
-
-    Returns:
-        Its folder.
-
-    Raises:
-        BaseModelError: There is no SDXL at `base`.
-    """
-    require_packages()
-    check_base(base)
-    from diffusers import StableDiffusionXLPipeline
-
-    if Path(base).is_dir():
-        return base
-    return _load_first(
-        base,
-        ("fp16", None),
-        lambda variant: str(StableDiffusionXLPipeline.download(base, variant=variant)),
-    )
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr)
 
 
-def _load_base(base: str, dtype: "torch.dtype") -> Any:
-    # In 16 bit half the size, where there are such weights.
-    variants = ("fp16", None) if dtype.itemsize == 2 else (None,)
-    return _load_first(base, variants, lambda variant: _load_variant(base, dtype, variant))
-
-
-def _load_first(
-    base: str, variants: Sequence[str | None], load: Callable[[str | None], _Loaded]
-) -> _Loaded:
-    """Load the first variant that is there."""
-    for variant in variants[:-1]:
-        with suppress(*_UNUSABLE):
-            return load(variant)
+def _load_base(base: Path, dtype: "torch.dtype") -> Any:
     try:
-        return load(variants[-1])
+        return _load_variant(base, dtype, pick_variant(base / "unet", dtype.itemsize == 2))
     except _UNUSABLE as error:
         message = (
             f"{base} cannot be loaded as SDXL ({type(error).__name__}: "
@@ -199,7 +169,7 @@ def _load_first(
         raise BaseModelError(message) from error
 
 
-def _load_variant(base: str, dtype: "torch.dtype", variant: str | None) -> Any:
+def _load_variant(base: Path, dtype: "torch.dtype", variant: str | None) -> Any:
     from diffusers import StableDiffusionXLPipeline
 
     _quieten()

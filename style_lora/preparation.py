@@ -2,18 +2,20 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from style_lora.atomic_files import require_space, write_text
-from style_lora.base_model import is_hub_id, open_text_parts, open_vae
+from style_lora.atomic_files import require_space, share_disk, write_text
+from style_lora.base_model import open_text_parts, open_vae
+from style_lora.base_source import fetch_base, fetch_vae
 from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
 from style_lora.devices import empty_caches, name_device, pick_device, pick_precision, to_dtype
 from style_lora.embedding_cache import EmbeddingCache
 from style_lora.encoding import cut_picture, encode_caption, encode_picture
-from style_lora.estimate import Plan, estimate_bytes, hub_bytes, make_plan, tell_plan
+from style_lora.estimate import Plan, estimate_bytes, make_plan, tell_plan
+from style_lora.hub_files import hub_cache
 from style_lora.schema import Example, Examples, Phase, TrainProgress
 from style_lora.slice_clock import SliceClock
 
@@ -39,6 +41,8 @@ class Job:
         device: Where to compute.
         dtype: Number format of the base.
         fingerprint: Of names, pictures and captions.
+        base: Folder of the base, once `fetch_models` has found it.
+        vae: Folder of another VAE, likewise.
     """
 
     dataset: str
@@ -52,6 +56,8 @@ class Job:
     device: "torch.device"
     dtype: "torch.dtype"
     fingerprint: str
+    base: Path = Path()
+    vae: Path | None = None
 
 
 def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig, tell: Tell) -> Job:
@@ -78,7 +84,6 @@ def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig,
     )
     count = len(examples.training) + len(examples.validation)
     require_space(out, estimate_bytes(count, config), "this training")
-    _require_space_for_base(config.base)
     device = pick_device()
     precision = pick_precision(device) if config.precision == "auto" else config.precision
     cache_folder = out / "cache" / _name_cache(config, precision)
@@ -100,6 +105,31 @@ def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig,
         to_dtype(precision),
         _fingerprint(examples),
     )
+
+
+def fetch_models(job: Job, tell: Tell) -> Job:
+    """Find base and VAE, and fetch what of them lies on the hub only; gigabytes, so all else first.
+
+    Args:
+        job: The training.
+        tell: Told what goes on.
+
+    Raises:
+        BaseModelError: One is not there, or is no SDXL.
+        HubError: The hub cannot be reached, or does not give it.
+        DiskSpaceError: There is too little room.
+    """
+
+    def say(message: str) -> None:
+        tell(TrainProgress(Phase.FETCHING, message=message))
+
+    beside_bytes = 0
+    if share_disk(job.out, hub_cache()):
+        count = len(job.examples.training) + len(job.examples.validation)
+        beside_bytes = estimate_bytes(count, job.config)
+    base = fetch_base(job.config.base, job.dtype.itemsize == 2, say, beside_bytes)
+    vae = fetch_vae(job.config.vae, say) if job.config.vae else None
+    return replace(job, base=base, vae=vae)
 
 
 def fill_cache(job: Job, pictures: DatasetZip, clock: SliceClock, tell: Tell) -> bool:
@@ -128,7 +158,7 @@ def fill_cache(job: Job, pictures: DatasetZip, clock: SliceClock, tell: Tell) ->
 
 
 def _encode_captions(job: Job, captions: Sequence[str], clock: SliceClock, tell: Tell) -> bool:
-    parts = open_text_parts(job.config.base, job.dtype)
+    parts = open_text_parts(job.base, job.dtype)
     for encoder in parts.encoders:
         encoder.to(job.device)
 
@@ -145,7 +175,7 @@ def _encode_captions(job: Job, captions: Sequence[str], clock: SliceClock, tell:
 def _encode_pictures(
     job: Job, examples: Sequence[Example], pictures: DatasetZip, clock: SliceClock, tell: Tell
 ) -> bool:
-    vae = open_vae(job.config.base, job.config.vae).to(job.device)
+    vae = open_vae(job.base, job.vae).to(job.device)
 
     def encode(example: Example) -> None:
         framing = job.cache.frame(example)
@@ -185,13 +215,3 @@ def _choose_prompts(config: TrainConfig, examples: Examples) -> tuple[str, ...]:
 def _fingerprint(examples: Examples) -> str:
     lines = [f"{one.name}/{one.crc}/{one.caption}" for one in examples.training]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-
-
-def _require_space_for_base(base: str) -> None:
-    """Check the hub's own cache, unless the base is in it already."""
-    if not is_hub_id(base):
-        return
-    from huggingface_hub import constants, try_to_load_from_cache
-
-    if not isinstance(try_to_load_from_cache(base, "unet/config.json"), str):
-        require_space(Path(constants.HF_HUB_CACHE), hub_bytes(), f"fetching {base}")

@@ -8,6 +8,7 @@ from style_lora.schema import Phase, TrainProgress
 
 _WORDS: Final = {
     Phase.CHECKING: "checking pictures",
+    Phase.FETCHING: "fetching the base",
     Phase.CACHING: "encoding pictures and captions",
     Phase.LOADING: "loading the UNet",
     Phase.TRAINING: "training",

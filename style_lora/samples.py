@@ -20,14 +20,20 @@ _GUIDANCE: Final = 6.0
 
 
 def draw_samples(
-    unet: Any, captions: Sequence[CaptionEmbedding], config: TrainConfig
+    unet: Any,
+    captions: Sequence[CaptionEmbedding],
+    config: TrainConfig,
+    base: Path,
+    vae_folder: Path | None,
 ) -> list[Image.Image]:
     """Generate one square picture a caption; the VAE is opened and dropped again.
 
     Args:
         unet: With its LoRA.
         captions: Embeddings of the sample prompts.
-        config: Base, resolution, seed and steps.
+        config: Resolution, seed and steps.
+        base: Folder of the base.
+        vae_folder: Of another VAE, where one is used.
 
     Returns:
         RGB pictures.
@@ -37,8 +43,8 @@ def draw_samples(
     """
     import torch
 
-    latents = [_denoise(unet, one, index, config) for index, one in enumerate(captions)]
-    vae = open_vae(config.base, config.vae).to(unet.device)
+    latents = [_denoise(unet, one, index, config, base) for index, one in enumerate(captions)]
+    vae = open_vae(base, vae_folder).to(unet.device)
     # In 32 bit a whole picture would not fit beside the UNet on 16 GB.
     vae.enable_tiling()
     with torch.inference_mode():
@@ -62,13 +68,13 @@ def save_samples(pictures: Sequence[Image.Image], folder: Path, step: int) -> No
 
 
 def _denoise(
-    unet: Any, caption: CaptionEmbedding, index: int, config: TrainConfig
+    unet: Any, caption: CaptionEmbedding, index: int, config: TrainConfig, base: Path
 ) -> "torch.Tensor":
     import torch
     from diffusers import StableDiffusionXLPipeline
 
     pipeline = StableDiffusionXLPipeline(
-        None, None, None, None, None, unet, open_sampler(config.base), add_watermarker=False
+        None, None, None, None, None, unet, open_sampler(base), add_watermarker=False
     )
     pipeline.set_progress_bar_config(disable=True)
     words = caption.words[None].to(unet.device, unet.dtype)

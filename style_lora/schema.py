@@ -12,6 +12,7 @@ class Phase(StrEnum):
     """What a training is busy with."""
 
     CHECKING = "checking"
+    FETCHING = "fetching"
     CACHING = "caching"
     LOADING = "loading"
     TRAINING = "training"

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from style_lora.adapter import add_lora
 from style_lora.atomic_files import write_atomically, write_text
-from style_lora.base_model import check_base, open_noise_schedule, open_unet, require_packages
+from style_lora.base_model import open_noise_schedule, open_unet, require_packages
+from style_lora.base_source import check_base, check_vae
 from style_lora.checkpoints import Standing, read_standing, read_tensors
 from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
@@ -19,7 +20,7 @@ from style_lora.lora_file import CONFIG_NAME, WEIGHTS_NAME
 from style_lora.lora_files import save_kohya
 from style_lora.loss_picture import save_loss_picture
 from style_lora.model_card import CardFacts, write_card
-from style_lora.preparation import Job, fill_cache, prepare
+from style_lora.preparation import Job, fetch_models, fill_cache, prepare
 from style_lora.schema import Phase, StoppedBecause, TrainProgress, TrainResult
 from style_lora.slice_clock import SliceClock
 from style_lora.trainer import Trainer
@@ -67,6 +68,7 @@ def train_lora(
         SettingsError: `out` has an unfinished training, or `resume` does not fit it.
         DatasetError: The ZIP cannot be trained on.
         BaseModelError: The base cannot be used, or packages are missing.
+        HubError: The base lies on the hub only, which cannot be reached or does not give it.
         DiskSpaceError: There is too little room.
         TrainingStoppedError: The loss is no number any more.
         LoraFileError: The checkpoint cannot be read.
@@ -75,9 +77,12 @@ def train_lora(
     clock = SliceClock(config.max_duration_s)
     tell = on_progress or _tell_nobody
     check_base(config.base)
+    check_vae(config.vae)
     with DatasetZip(dataset) as pictures:
         job = prepare(pictures, dataset, out, config, tell)
         standing = _find_standing(job, resume)
+        # Gigabytes, so only once all that may be wrong here has been looked at.
+        job = fetch_models(job, tell)
         _write_settings(job)
         if not fill_cache(job, pictures, clock, tell):
             return _end(job, standing, StoppedBecause.SLICE_OVER)
@@ -96,12 +101,12 @@ def _tell_nobody(progress: TrainProgress) -> None:
 
 def _open_trainer(job: Job, standing: Standing) -> Trainer:
     config = job.config
-    unet = open_unet(config.base, job.dtype)
+    unet = open_unet(job.base, job.dtype)
     add_lora(unet, config.rank, config.lora_alpha, config.seed)
     unet.to(job.device).train()
     if config.gradient_checkpointing:
         unet.enable_gradient_checkpointing()
-    trainer = Trainer(unet, open_noise_schedule(config.base), job.cache, config, job.plan.steps)
+    trainer = Trainer(unet, open_noise_schedule(job.base), job.cache, config, job.plan.steps)
     if standing.step:
         trainer.restore(read_tensors(job.out / LAST), standing.scaler)
     return trainer

@@ -144,7 +144,7 @@ class TrainingLoop:
         began = time.monotonic()
         self._tell(TrainProgress(Phase.SAMPLING, self._standing.step, job.plan.steps))
         captions = [job.cache.read_caption(prompt) for prompt in job.prompts]
-        pictures = draw_samples(self._trainer.unet, captions, job.config)
+        pictures = draw_samples(self._trainer.unet, captions, job.config, job.base, job.vae)
         save_samples(pictures, job.out / "samples", self._standing.step)
         self._pause_s = max(self._pause_s, time.monotonic() - began)
 
