@@ -58,7 +58,10 @@ def build_fetch_panel() -> FetchPanel:
         TAB_TEXTS.marker("fetch_title"), open=False, elem_id="fetch-panel"
     ) as accordion:
         gr.Markdown(TAB_TEXTS.marker("fetch_info"))
-        job_id = gr.Textbox(label=TAB_TEXTS.marker("job_id"), max_lines=1, elem_id="job-id-input")
+        # Two lines: a phone shows the whole id.
+        job_id = gr.Textbox(
+            label=TAB_TEXTS.marker("job_id"), max_lines=2, buttons=["copy"], elem_id="job-id-input"
+        )
         button = gr.Button(TAB_TEXTS.marker("fetch"), elem_id="fetch-button")
     return FetchPanel(accordion, job_id, button)
 

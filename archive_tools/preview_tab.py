@@ -95,11 +95,29 @@ def clear_when_outdated(panel: PreviewPanel, filter_input: gr.Radio, *others: An
 
 def on_filter(filter_name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Show the slider of the chosen filter and clear the preview."""
+    return (*show_threshold(filter_name), "")
+
+
+def show_threshold(filter_name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Show the slider of the chosen filter, and not the other.
+
+    Args:
+        filter_name: The filter; `none` has no slider.
+    """
     return (
         gr.update(visible=filter_name == PageFilter.AUTO),
         gr.update(visible=filter_name == PageFilter.SIGMA),
-        "",
     )
+
+
+def on_previewed(folder: str | None, filter_name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Show the slider once there is a preview; one that is seen already stays.
+
+    Args:
+        folder: Job folder of the preview, None where there is none.
+        filter_name: The filter.
+    """
+    return show_threshold(filter_name) if folder else (gr.skip(), gr.skip())
 
 
 def on_preview(

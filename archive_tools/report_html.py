@@ -36,7 +36,7 @@ def report_html(report: RunReport, language: str = DEFAULT_LANGUAGE, job_id: str
     rows["row_reduction"] = write_percent(pages.reduction_percent / 100, language, 1)
     rows["row_traits"] = escape(_tell_traits(report, language))
     rows["row_time"] = _tell_time(report, language)
-    rows["row_job"] = escape(job_id)
+    rows["row_job"] = f'<span class="job-id">{escape(job_id)}</span>' if job_id else ""
     told = [(TAB_TEXTS.tell(key, language), text) for key, text in rows.items() if text]
     headline = escape(TAB_TEXTS.tell(_headline(report), language))
     return f"<p><strong>{headline}</strong></p>{_table(told)}{failures_html(report, language)}"

@@ -37,6 +37,7 @@ from archive_tools.preview_tab import (
     build_preview_panel,
     clear_when_outdated,
     on_preview,
+    on_previewed,
     preview_dataset,
 )
 from archive_tools.progress_html import status_html
@@ -194,8 +195,15 @@ def _connect_preview(page: _Page) -> Any:
         **_PRIVATE,
         **_AS_ONE_RUN,
     )
+    shown = preview.then(
+        on_previewed,
+        [page.preview.folder, page.options.filter],
+        page.preview.thresholds.as_list(),
+        queue=False,
+        **_PRIVATE,
+    )
     # The slider may have been moved meanwhile.
-    preview.then(None, page.preview.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, **_PRIVATE)
+    shown.then(None, page.preview.thresholds.as_list(), None, js=SHOW_PREVIEW_JS, **_PRIVATE)
     return preview
 
 

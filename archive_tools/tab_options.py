@@ -93,7 +93,7 @@ def build_options() -> OptionInputs:
 
 
 def build_thresholds() -> ThresholdInputs:
-    """Lay out the sliders; call it inside `gr.Blocks`."""
+    """Lay out the sliders, not seen before there is something to decide; inside `gr.Blocks`."""
     return ThresholdInputs(
         coverage=gr.Slider(
             0,
@@ -101,6 +101,7 @@ def build_thresholds() -> ThresholdInputs:
             value=COVERAGE_SCALE.to_shown(_DEFAULTS.min_score),
             step=COVERAGE_SCALE.step,
             label=TAB_TEXTS.marker("coverage"),
+            visible=False,
             elem_id="min-score-input",
         ),
         sigma=gr.Slider(

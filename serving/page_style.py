@@ -47,8 +47,17 @@ PAGE_CSS: Final = """
 :focus-visible { outline: 3px solid #b45309 !important; outline-offset: 2px; }
 .dark :focus-visible { outline-color: #fbbf24 !important; }
 footer { flex-wrap: wrap; }
-.build-report { border-collapse: collapse; }
-.build-report th { text-align: left; font-weight: 400; padding-right: 1.5em; }
+.build-report { border-collapse: collapse; width: 100%; border: 0 !important; }
+.build-report tr { border: 0 !important; }
+.build-report th, .build-report td { border: 0 !important; padding: 0.25em 0 !important;
+  border-bottom: 1px solid var(--border-color-primary) !important; vertical-align: top; }
+.build-report th { text-align: left; font-weight: 400; padding-right: 1em !important;
+  width: 40%; hyphens: auto; }
+.build-report .job-id { font-family: monospace; font-size: 0.85em; }
+button.label-wrap { text-align: left; }
+/* Nothing stands where nothing is yet. */
+#dataset-output:has(.empty), #newest-pictures:not(:has(img)), #build-report:not(:has(p)),
+  #page-preview:not(:has(p)) { display: none !important; }
 .user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0 1em;
   overflow-wrap: anywhere; }
 .build-progress progress { width: 100%; }

@@ -51,12 +51,13 @@ def build_style_part(language_input: gr.Dropdown, trigger: gr.Textbox) -> None:
     with gr.Accordion(STYLE_TEXTS.marker("title"), open=False, elem_id="style-part"):
         gr.Markdown(STYLE_TEXTS.marker("intro"))
         commands = gr.HTML(on_options(_FIRST_PROMPT, _FIRST_SCALE, 0, ""), elem_id="style-commands")
+        is_painting = can_paint()
+        if not is_painting:
+            gr.Markdown(STYLE_TEXTS.marker("not_here"), elem_id="style-not-here")
         inputs = _build_inputs()
         _follow(commands, inputs, trigger)
-        if can_paint():
+        if is_painting:
             _build_painting(inputs, language_input)
-        else:
-            gr.Markdown(STYLE_TEXTS.marker("not_here"), elem_id="style-not-here")
 
 
 def _build_inputs() -> _Inputs:

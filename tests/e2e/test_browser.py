@@ -101,8 +101,22 @@ NOTE_PROGRESS_JS = """() => {
 }"""
 
 
+# A word with two boxes goes on in the next line. That of a file's name may.
+BROKEN_WORDS_JS = r"""(selector) => [...document.querySelectorAll(selector)].flatMap((cell) => {
+  const text = cell.firstChild;
+  return [...text.data.matchAll(/\S+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1 && !word[0].includes(".");
+  }).map((word) => word[0]);
+})"""
+
+
 def test_pdf_gives_a_zip(page: Page, tmp_path: Path) -> None:
     open_archive_tab(page)
+    for nothing_yet in ("#dataset-output", "#min-score-input", "#page-preview"):
+        expect(page.locator(nothing_yet)).to_be_hidden()
     assert_fits_the_screen(page)
     take_screenshot(page, "archive-start")
     kinds = ["engraving", "text", "engraving", "blank"]
@@ -118,6 +132,7 @@ def test_pdf_gives_a_zip(page: Page, tmp_path: Path) -> None:
     link = page.locator("#dataset-output a[download], #dataset-output a[href]").first
     expect(link).to_be_visible(timeout=LIMIT_MS)
     assert_fits_the_screen(page)
+    assert page.evaluate(BROKEN_WORDS_JS, "#build-report th") == []
     take_screenshot(page, "archive-report")
     with page.expect_download(timeout=LIMIT_MS) as waiting:
         link.click()

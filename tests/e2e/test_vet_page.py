@@ -110,6 +110,12 @@ def test_page_opens_in_the_visitors_language(
     upload = page.locator("#photos-input [data-testid=upload-text]")
     expect(upload).to_contain_text(GRADIO_TEXTS.tell("drop_file", language))
     expect(upload).to_contain_text(GRADIO_TEXTS.tell("click_to_upload", language))
+    # On a tab that is opened later Gradio writes its own words first.
+    page.get_by_role("tab").nth(1).click()
+    upload = page.locator("#pdfs-input [data-testid=upload-text]")
+    expect(upload).to_contain_text(GRADIO_TEXTS.tell("drop_file", language))
+    expect(upload).to_contain_text(GRADIO_TEXTS.tell("click_to_upload", language))
+    page.get_by_role("tab").first.click()
     assert_fits_the_screen(page)
     take_screenshot(page, f"vet-start-{language}")
 
