@@ -76,7 +76,7 @@ def judge_quality(pixels: NDArray[np.uint8], short_side_px: int) -> PhotoQuality
         short_side_px: Short side of the original in pixels.
 
     Returns:
-        The first that holds of tiny, dark and blurred, else good.
+        The first that holds of tiny, dark, blurred and small, else good.
     """
     grey = _quality_grey(pixels)
     if short_side_px < config.MIN_GOOD_SIDE_PX:
@@ -85,6 +85,8 @@ def judge_quality(pixels: NDArray[np.uint8], short_side_px: int) -> PhotoQuality
         return PhotoQuality.DARK
     if _sharpest_tile(grey) < config.MIN_SHARPNESS:
         return PhotoQuality.BLURRED
+    if short_side_px < config.MIN_CLOSE_SIDE_PX:
+        return PhotoQuality.SMALL
     return PhotoQuality.GOOD
 
 

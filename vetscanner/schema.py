@@ -80,9 +80,15 @@ class PhotoQuality(StrEnum):
     """Whether the photo itself is good enough to be looked at."""
 
     GOOD = "good"
+    SMALL = "small"
     BLURRED = "blurred"
     DARK = "dark"
     TINY = "tiny"
+
+    @property
+    def can_be_judged(self) -> bool:
+        """Whether the model's answer counts; of a small photo a larger one would only show more."""
+        return self in (PhotoQuality.GOOD, PhotoQuality.SMALL)
 
 
 @dataclass(frozen=True, slots=True)

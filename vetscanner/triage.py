@@ -83,7 +83,7 @@ def _judge_photo(
     prediction: Prediction, quality: PhotoQuality, is_clear: bool, alarms: tuple[Finding, ...]
 ) -> _Verdict:
     top = prediction.top
-    if quality is not PhotoQuality.GOOD:
+    if not quality.can_be_judged:
         # A better photo settles a faint alarm within a minute; the likeliest class does not wait.
         strong = tuple(alarm for alarm in alarms if alarm.sign is top)
         return _Verdict(str(quality), strong, None)

@@ -55,6 +55,19 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.fixture(autouse=True)
+def _default_signals() -> Iterator[None]:
+    """Under nohup the tests ignore SIGHUP, and what they start would inherit that."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # Python's own Ctrl-C stays: a program that is started has the default in its place.
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.fixture
 def endless_build(tmp_path: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     """A build whose first page is done and whose second will never be."""

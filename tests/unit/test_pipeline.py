@@ -20,7 +20,14 @@ from vetscanner.pipeline import PhotoFile, scan_photos
 from vetscanner.report import ScanReport
 from vetscanner.report_html import report_html
 from vetscanner.report_text import WIDTH, message_text, report_text
-from vetscanner.schema import Classification, Device, Language, Prediction, SignClass
+from vetscanner.schema import (
+    Classification,
+    Device,
+    Language,
+    PhotoQuality,
+    Prediction,
+    SignClass,
+)
 from vetscanner.vet_phone import PHONE_VARIABLE, read_vet_phone
 
 SPEC = ModelSpec(
@@ -71,8 +78,9 @@ class ToldModel:
 def photo_file(tmp_path: Path) -> Callable[..., PhotoFile]:
     """Writes a photo: sharp, unless `brightness` says that it is dark."""
 
-    def write(name: str = "cow.jpg", brightness: int = 255) -> PhotoFile:
-        pixels = np.random.default_rng(0).integers(0, brightness, (200, 300, 3), dtype=np.uint8)
+    def write(name: str = "cow.jpg", brightness: int = 255, height: int = 300) -> PhotoFile:
+        size = (height, height * 3 // 2, 3)
+        pixels = np.random.default_rng(0).integers(0, brightness, size, dtype=np.uint8)
         Image.fromarray(pixels).save(tmp_path / name)
         return PhotoFile(tmp_path / name, name)
 
@@ -110,7 +118,7 @@ def test_json_has_the_documented_shape(photo_file: Callable[..., PhotoFile]) -> 
     assert content["signs_used"] == ["fever"]
     assert content["abstained"] is None
     [photo] = content["photos"]
-    assert (photo["name"], photo["width"], photo["height"]) == ("cow.jpg", 300, 200)
+    assert (photo["name"], photo["width"], photo["height"]) == ("cow.jpg", 450, 300)
     assert (photo["quality"], photo["heatmap"]) == ("good", None)
     assert photo["probabilities"]["skin_crust"] == 0.2
     assert set(photo["probabilities"]) == set(SignClass)
@@ -347,6 +355,18 @@ def test_poor_photo_beside_a_good_one_gets_its_advice(
     assert "daylight" in report.first_steps[-1]
 
 
+@pytest.mark.parametrize("language", Language)
+def test_a_small_photo_is_judged_and_a_larger_one_advised(
+    photo_file: Callable[..., PhotoFile], language: Language
+) -> None:
+    report = scan([photo_file(height=256)], {"udder_teat": 0.9}, language=language)
+    assert (report.abstained, len(report.findings)) == (None, 1)
+    assert report.photos[0].quality is PhotoQuality.SMALL
+    (advice,) = load_phrases(language).abstentions["small"].advice
+    assert report.first_steps[-1] == advice
+    assert report.level == scan([photo_file()], {"udder_teat": 0.9}).level
+
+
 def test_statements_without_a_source_are_marked(photo_file: Callable[..., PhotoFile]) -> None:
     report = scan([photo_file()], {"foot_and_mouth": 0.9})
     marked = [step for step in report.first_steps if step.endswith(" *")]
@@ -367,7 +387,7 @@ def test_text_report_leads_with_the_level_in_every_language(
     assert max(map(len, lines)) <= WIDTH
     assert "\n".join(lines).startswith(report.headline[:40])
     text = re.sub(" +", " ", " ".join(lines))
-    for expected in (*report.first_steps, report.call, "cow.jpg", "300 x 200", "bad.jpg"):
+    for expected in (*report.first_steps, report.call, "cow.jpg", "450 x 300", "bad.jpg"):
         assert expected in text
     if report.findings:
         assert re.search(r"(91|100)\s?%", text)

@@ -146,6 +146,11 @@ def test_what_may_be_cattle_still_sets_off_the_alarm() -> None:
     assert outcome.official_vet
 
 
+def test_a_small_photo_is_judged_like_a_good_one() -> None:
+    for shot in (HEALTHY, prediction(udder_teat=0.9), prediction(foot_and_mouth=0.9)):
+        assert judge((shot, PhotoQuality.SMALL)) == judge(shot)
+
+
 @pytest.mark.parametrize("quality", [PhotoQuality.BLURRED, PhotoQuality.DARK, PhotoQuality.TINY])
 def test_poor_photo_is_taken_again_and_only_a_strong_alarm_is_told(quality: PhotoQuality) -> None:
     faint = judge((prediction(no_visible_sign=0.8, foot_and_mouth=0.15), quality))
