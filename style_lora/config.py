@@ -13,6 +13,9 @@ MOST_EPOCHS: Final = 500
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
 PRECISIONS: Final[tuple[Precision, ...]] = ("auto", "fp32", "fp16", "bf16")
 
+OptimizerName = Literal["adamw", "adamw8bit"]
+OPTIMIZERS: Final[tuple[OptimizerName, ...]] = ("adamw", "adamw8bit")
+
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
@@ -27,8 +30,10 @@ class TrainConfig:
         alpha: Its alpha (the update is scaled by alpha / rank); None takes the rank.
         epochs: Ceiling in passes over the data, up to 500; None leaves it to `steps`.
         steps: Ceiling in optimiser steps; with neither, the number that guides recommend.
-        learning_rate: Of AdamW, reached after a short warm-up and constant from there.
-        batch_size: Pictures a step, all of one bucket.
+        learning_rate: Of the optimiser, reached after a short warm-up and constant from there.
+        batch_size: Pictures computed at once, all of one bucket.
+        accumulate: Batches whose gradients make one step, each picture with the same weight.
+        optimizer: AdamW, or bitsandbytes' with moments in 8 bit.
         seed: Of everything random: LoRA, order, noise, samples.
         noise_offset: Strength of noise added to whole channels, for true black and white.
         snr_gamma: Gamma of min-SNR weighting; None weighs all noise levels alike.
@@ -54,6 +59,8 @@ class TrainConfig:
     steps: int | None = None
     learning_rate: float = 1e-4
     batch_size: int = 1
+    accumulate: int = 1
+    optimizer: OptimizerName = "adamw"
     seed: int = 0
     noise_offset: float = 0.03
     snr_gamma: float | None = 5.0
@@ -81,8 +88,15 @@ class TrainConfig:
             raise SettingsError(f"resolution is {self.resolution}: give a multiple of 8.")
         if self.precision not in PRECISIONS:
             raise SettingsError(f"precision is {self.precision!r}: give one of {PRECISIONS}.")
+        if self.optimizer not in OPTIMIZERS:
+            raise SettingsError(f"optimizer is {self.optimizer!r}: give one of {OPTIMIZERS}.")
         if not self.base.strip():
             raise SettingsError("base is empty: give a folder or a hub id.")
+
+    @property
+    def step_pictures(self) -> int:
+        """Return the most pictures that make one step."""
+        return self.batch_size * self.accumulate
 
     @property
     def lora_alpha(self) -> float:
@@ -99,6 +113,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "steps": (1, 10_000_000),
     "learning_rate": (_ABOVE_ZERO, 1),
     "batch_size": (1, 256),
+    "accumulate": (1, 1024),
     "seed": (0, 2**32 - 1),
     "noise_offset": (0, 1),
     "snr_gamma": (_ABOVE_ZERO, 1000),

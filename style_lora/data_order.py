@@ -1,7 +1,7 @@
-"""Which pictures make up which step: follows from seed and epoch alone.
+"""Which pictures make up which batch: follows from seed and epoch alone.
 
-Nothing is drawn from a running generator, so a resumed training sees the same pictures at the same
-steps, however often it has stopped.
+Nothing is drawn from a running generator, so a resumed training sees the same pictures in the same
+batches, however often it has stopped.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ def derive_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 1
 
 
-def count_epoch_steps(buckets: Sequence[Size], batch_size: int) -> int:
-    """Return the steps of one pass over the data.
+def count_epoch_batches(buckets: Sequence[Size], batch_size: int) -> int:
+    """Return the batches of one pass over the data.
 
     Args:
         buckets: The bucket of each picture.
-        batch_size: Pictures a step; all of a step are of one bucket.
+        batch_size: Most pictures a batch; all of one are of one bucket.
     """
     counts = [buckets.count(bucket) for bucket in set(buckets)]
     return sum(-(-pictures // batch_size) for pictures in counts)
@@ -32,11 +32,11 @@ def count_epoch_steps(buckets: Sequence[Size], batch_size: int) -> int:
 def order_epoch(
     buckets: Sequence[Size], batch_size: int, seed: int, epoch: int
 ) -> list[tuple[int, ...]]:
-    """Return the steps of one epoch: each a batch of indices of pictures that share a bucket.
+    """Return one epoch: each batch has indices of pictures that share a bucket.
 
     Args:
         buckets: The bucket of each picture.
-        batch_size: Most pictures a step.
+        batch_size: Most pictures a batch.
         seed: Of the training.
         epoch: From 0.
 
@@ -57,17 +57,17 @@ def order_epoch(
 
 
 def iter_batches(
-    buckets: Sequence[Size], batch_size: int, seed: int, first_step: int
+    buckets: Sequence[Size], batch_size: int, seed: int, first_batch: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield batches without end, from a step on.
+    """Yield batches without end, from one on.
 
     Args:
         buckets: The bucket of each picture.
-        batch_size: Most pictures a step.
+        batch_size: Most pictures a batch.
         seed: Of the training.
-        first_step: Steps that are done already.
+        first_batch: Batches that are done already.
     """
-    first_epoch, skipped = divmod(first_step, count_epoch_steps(buckets, batch_size))
+    first_epoch, skipped = divmod(first_batch, count_epoch_batches(buckets, batch_size))
     for epoch in count(first_epoch):
         yield from order_epoch(buckets, batch_size, seed, epoch)[skipped:]
         skipped = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from style_lora.config import DEFAULT_BASE, TrainConfig
-from style_lora.data_order import count_epoch_steps
+from style_lora.data_order import count_epoch_batches
 from style_lora.schema import Examples, Size
 
 # What guides and reports of users agree on: 500 to 4,000 steps, a style about 3,000, and about a
@@ -29,14 +29,14 @@ class Plan:
 
     Attributes:
         steps: Ceiling in steps.
-        epoch_steps: Steps of one pass over the data.
+        epochs: Passes over the data that they are.
         recommended_steps: What guides recommend for so many pictures.
         validation_pictures: How many the loss is measured on.
         held_out: Whether they are kept apart from the training.
     """
 
     steps: int
-    epoch_steps: int
+    epochs: float
     recommended_steps: int
     validation_pictures: int
     held_out: bool
@@ -50,28 +50,29 @@ def make_plan(examples: Examples, buckets: Sequence[Size], config: TrainConfig) 
         buckets: The bucket of each training picture.
         config: Settings; of `steps` and `epochs` the smaller ceiling counts.
     """
-    epoch_steps = count_epoch_steps(buckets, config.batch_size)
-    recommended = recommend_steps(len(examples.training), config.batch_size)
+    epoch_batches = count_epoch_batches(buckets, config.batch_size)
+    recommended = recommend_steps(len(examples.training), config.step_pictures)
     ceilings = [config.steps] if config.steps else []
-    ceilings += [config.epochs * epoch_steps] if config.epochs else []
+    ceilings += [-(-config.epochs * epoch_batches // config.accumulate)] if config.epochs else []
+    steps = min(ceilings, default=recommended)
     return Plan(
-        min(ceilings, default=recommended),
-        epoch_steps,
+        steps,
+        steps * config.accumulate / epoch_batches,
         recommended,
         len(examples.validation),
         examples.held_out,
     )
 
 
-def recommend_steps(pictures: int, batch_size: int) -> int:
+def recommend_steps(pictures: int, step_pictures: int) -> int:
     """Return the steps that guides recommend for a style.
 
     Args:
         pictures: Of the training.
-        batch_size: Pictures a step.
+        step_pictures: Pictures a step.
     """
     steps = min(max(_STEPS_A_PICTURE * pictures, _FEWEST_STEPS), _MOST_STEPS)
-    return max(1, -(-steps // batch_size))
+    return max(1, -(-steps // step_pictures))
 
 
 def estimate_left_s(plan: Plan, config: TrainConfig, steps_done: int, step_s: float) -> float:
@@ -85,7 +86,7 @@ def estimate_left_s(plan: Plan, config: TrainConfig, steps_done: int, step_s: fl
     """
     left = max(0, plan.steps - steps_done)
     validations = left / config.validate_every
-    per_validation = plan.validation_pictures * _VALIDATION_COST / config.batch_size
+    per_validation = plan.validation_pictures * _VALIDATION_COST / config.step_pictures
     return step_s * (left + validations * per_validation)
 
 
@@ -111,11 +112,13 @@ def tell_plan(plan: Plan, config: TrainConfig, pictures: int, device: str) -> st
         pictures: Of the training.
         device: Its name.
     """
-    epochs = plan.steps / plan.epoch_steps
+    pictures_a_step = config.step_pictures
     lines = [
         f"{pictures} pictures, {plan.validation_pictures} for validation"
         + ("" if plan.held_out else " (also trained on: there are too few to hold any out)")
-        + f"; {plan.steps} steps at most = {epochs:.1f} epochs of {plan.epoch_steps}, on {device}.",
+        + f"; {plan.steps} steps at most"
+        + (f" of {pictures_a_step} pictures" if pictures_a_step > 1 else "")
+        + f" = {plan.epochs:.1f} epochs, on {device}.",
         f"Guides recommend about {plan.recommended_steps} steps for a style from so many pictures. "
         "The ceiling is no aim: training stops when the validation loss no longer gets better, "
         "and the best weights are kept.",
@@ -124,7 +127,7 @@ def tell_plan(plan: Plan, config: TrainConfig, pictures: int, device: str) -> st
         lines.append("So many epochs mostly learn the pictures by heart; watch the samples.")
     reported = [span for name, span in _REPORTED_STEP_S.items() if name in device]
     if reported and config.base == DEFAULT_BASE:
-        low, high = (seconds * plan.steps * config.batch_size / 3600 for seconds in reported[0])
+        low, high = (seconds * plan.steps * pictures_a_step / 3600 for seconds in reported[0])
         lines.append(f"By reports of others about {low:.1f} to {high:.1f} hours; measured below.")
     return "\n".join(lines)
 

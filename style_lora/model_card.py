@@ -31,7 +31,7 @@ of `{dataset}`. Captions look like this: {caption}
 | steps | {steps} of at most {ceiling}; the weights are those of step {best_step} |
 | validation loss | {loss} |
 | resolution | {resolution} px, aspect buckets |
-| learning rate, batch | {rate:g}, {batch} |
+| learning rate, pictures a step | {rate:g}, {batch} |
 | noise offset, min-SNR gamma, caption dropout | {offset:g}, {gamma}, {dropout:g} |
 | seed | {seed} |
 
@@ -97,7 +97,7 @@ def write_card(config: TrainConfig, plan: Plan, standing: Standing, facts: CardF
         loss=loss,
         resolution=config.resolution,
         rate=config.learning_rate,
-        batch=config.batch_size,
+        batch=config.step_pictures,
         offset=config.noise_offset,
         gamma="off" if config.snr_gamma is None else f"{config.snr_gamma:g}",
         dropout=config.caption_dropout,

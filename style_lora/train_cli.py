@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from style_lora.config import DEFAULT_BASE, MOST_EPOCHS, PRECISIONS, TrainConfig
+from style_lora.config import DEFAULT_BASE, MOST_EPOCHS, OPTIMIZERS, PRECISIONS, TrainConfig
 from style_lora.progress_line import ProgressLine
 from style_lora.schema import Phase, TrainProgress, TrainResult
 from style_lora.stop_request import StopRequest
@@ -18,8 +18,9 @@ _DEFAULTS: Final = TrainConfig()
 _NUMBERS: Final[tuple[tuple[str, type, str], ...]] = (
     ("resolution", int, "side in pixels of the square whose area the aspect buckets have"),
     ("rank", int, "rank of the LoRA"),
-    ("batch_size", int, "pictures a step"),
-    ("learning_rate", float, "learning rate of AdamW"),
+    ("batch_size", int, "pictures computed at once"),
+    ("accumulate", int, "batches whose gradients make one step: as a larger batch, in less memory"),
+    ("learning_rate", float, "learning rate of the optimiser"),
     ("seed", int, "seed of everything random"),
     ("noise_offset", float, "for true black and white"),
     ("caption_dropout", float, "share of pictures trained without their caption"),
@@ -62,6 +63,12 @@ def add_train_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--sample-prompt", action="append", default=[], help="of a sample picture; may be repeated"
+    )
+    parser.add_argument(
+        "--optimizer",
+        choices=OPTIMIZERS,
+        default="adamw",
+        help="adamw8bit keeps its moments in 8 bit; takes bitsandbytes",
     )
     parser.add_argument("--precision", choices=PRECISIONS, default="auto", help="of the base")
     parser.add_argument(

@@ -17,17 +17,16 @@ from style_lora.objective import (
     predict,
     weigh_errors,
 )
+from style_lora.optimizers import open_optimizer, read_state, write_state
 from style_lora.schema import Example
 
 if TYPE_CHECKING:
     import torch
 
 _LARGEST_NORM: Final = 1.0
-_WEIGHT_DECAY: Final = 1e-2
 # Noise levels of the validation, as shares of all: where style is decided, neither end.
 _VALIDATION_LEVELS: Final = (0.15, 0.45, 0.75)
 _SMALLEST_SCALE: Final = 2.0**-6
-_ADAM: Final = ("step", "exp_avg", "exp_avg_sq")
 
 
 class Trainer:
@@ -53,17 +52,15 @@ class Trainer:
         self._config = config
         self._warm_up_steps = min(100, max(1, steps // 20))
         self._weights = list_weights(unet)
-        self._optimizer = torch.optim.AdamW(
-            self._weights.values(), lr=config.learning_rate, weight_decay=_WEIGHT_DECAY
-        )
+        self._optimizer = open_optimizer(config.optimizer, self._weights, config.learning_rate)
         self._scaler = torch.amp.GradScaler(unet.device.type, enabled=unet.dtype == torch.float16)
 
-    def take_step(self, step: int, examples: Sequence[Example]) -> float:
-        """Train on one batch.
+    def take_step(self, step: int, batches: Sequence[Sequence[Example]]) -> float:
+        """Train on one batch, or on several whose gradients are added up.
 
         Args:
             step: Steps done before; all that is random follows from it.
-            examples: Pictures of one bucket.
+            batches: Pictures of one bucket each.
 
         Returns:
             The loss.
@@ -73,7 +70,7 @@ class Trainer:
         """
         import torch
 
-        loss = self._backward(step, examples)
+        loss = self.add_gradients(step, batches)
         self._scaler.unscale_(self._optimizer)
         norm = float(torch.nn.utils.clip_grad_norm_(self._weights.values(), _LARGEST_NORM))
         self._check_numbers(step, loss, norm)
@@ -84,9 +81,23 @@ class Trainer:
         self._optimizer.zero_grad()
         return loss
 
-    def rehearse_step(self, examples: Sequence[Example]) -> None:
-        """Compute a step and forget it, to see how long one takes."""
-        self._backward(0, examples)
+    def add_gradients(self, step: int, batches: Sequence[Sequence[Example]]) -> float:
+        """Compute the gradients of a step, each picture with the same weight, and return the loss.
+
+        Args:
+            step: Steps done before.
+            batches: Pictures of one bucket each.
+        """
+        pictures = sum(map(len, batches))
+        first = step * self._config.accumulate
+        return math.fsum(
+            self._backward(first + number, examples, len(examples) / pictures)
+            for number, examples in enumerate(batches)
+        )
+
+    def rehearse_batch(self, examples: Sequence[Example]) -> None:
+        """Compute a batch and forget it, to see how long one takes."""
+        self._backward(0, examples, 1.0)
         self._optimizer.zero_grad()
 
     def learning_rate(self, step: int) -> float:
@@ -110,10 +121,11 @@ class Trainer:
     def state(self) -> "dict[str, torch.Tensor]":
         """Return LoRA weights and optimiser state by name, on the CPU."""
         tensors = {f"lora/{name}": one for name, one in read_lora(self.unet).items()}
-        for name, weight in self._weights.items():
-            for part, value in self._optimizer.state.get(weight, {}).items():
-                tensors[f"{part}/{name}"] = value.detach().to("cpu", copy=True).contiguous()
-        return tensors
+        tensors |= read_state(self._optimizer, self._weights)
+        # A copy, since the next step changes what it was read from.
+        return {
+            name: one.detach().to("cpu", copy=True).contiguous() for name, one in tensors.items()
+        }
 
     def restore(self, tensors: "dict[str, torch.Tensor]", scaler: dict[str, float]) -> None:
         """Put back what `state` and `scaler_state` gave.
@@ -124,13 +136,7 @@ class Trainer:
         """
         lora = {key[5:]: one for key, one in tensors.items() if key.startswith("lora/")}
         write_lora(self.unet, lora)
-        moments = {
-            index: {part: tensors[f"{part}/{name}"] for part in _ADAM}
-            for index, name in enumerate(self._weights)
-            if f"step/{name}" in tensors
-        }
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        write_state(self._optimizer, self._weights, tensors)
         if scaler and self._scaler.is_enabled():
             self._scaler.load_state_dict(scaler)
 
@@ -139,15 +145,16 @@ class Trainer:
         state: dict[str, float] = self._scaler.state_dict()
         return state
 
-    def _backward(self, step: int, examples: Sequence[Example]) -> float:
+    def _backward(self, number: int, examples: Sequence[Example], share: float) -> float:
+        """Add the gradients of one batch; its number in the whole training says what is random."""
         import torch
 
-        generator = torch.Generator().manual_seed(derive_seed(self._config.seed, "step", step))
+        generator = torch.Generator().manual_seed(derive_seed(self._config.seed, "step", number))
         batch = self._load(examples)
         batch = drop_captions(batch, self._config.caption_dropout, generator)
         noising = add_noise(batch, self._schedule, self._config, generator)
         told = predict(self.unet, noising, batch)
-        loss = weigh_errors(told, noising, self._schedule, self._config.snr_gamma)
+        loss = weigh_errors(told, noising, self._schedule, self._config.snr_gamma) * share
         self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())
 

@@ -20,6 +20,7 @@ from style_lora.lora_file import CONFIG_NAME, WEIGHTS_NAME
 from style_lora.lora_files import save_kohya
 from style_lora.loss_picture import save_loss_picture
 from style_lora.model_card import CardFacts, write_card
+from style_lora.optimizers import require_optimizer
 from style_lora.preparation import Job, fetch_models, fill_cache, prepare
 from style_lora.schema import Phase, StoppedBecause, TrainProgress, TrainResult
 from style_lora.slice_clock import SliceClock
@@ -74,6 +75,7 @@ def train_lora(
         LoraFileError: The checkpoint cannot be read.
     """
     require_packages()
+    require_optimizer(config.optimizer)
     clock = SliceClock(config.max_duration_s)
     tell = on_progress or _tell_nobody
     check_base(config.base)
@@ -123,13 +125,24 @@ def _find_standing(job: Job, resume: bool) -> Standing:
             f"{job.out} has an unfinished training of {found.step} steps. Go on with --resume, or "
             "choose another --out."
         )
-    changed = sorted(name for name, value in settings.items() if found.settings[name] != value)
+    _require_same(job.out, found.settings, settings)
+    return found
+
+
+def _require_same(out: Path, begun: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Check that a training goes on with what it was begun with."""
+    # An older version did not know all settings: there they had the value that is now the default.
+    before = asdict(TrainConfig()) | begun
+    changed = [
+        f"{name} {before[name]}, now {value}"
+        for name, value in sorted(settings.items())
+        if before.get(name) != value
+    ]
     if changed:
         raise SettingsError(
-            f"{job.out} was begun with other settings ({', '.join(changed)}); a training goes on "
-            "only with the same. Choose another --out to begin anew."
+            f"{out} was begun with other settings ({'; '.join(changed)}); a training goes on only "
+            "with the same. Choose another --out to begin anew."
         )
-    return found
 
 
 def _list_settings(job: Job) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from style_lora.adapter import describe_lora, read_lora
@@ -21,6 +22,8 @@ LAST: Final = "checkpoints/last.safetensors"
 BEST: Final = "checkpoints/best.safetensors"
 # Weight of the newest step in the running mean of loss and duration.
 _NEWEST: Final = 0.05
+# What is a whole number of epochs must not come out just below it.
+_ROUNDING: Final = 1e-9
 # Kept free at the end of a slice, for the checkpoint and the exports.
 _SAVING_S: Final = 2.0
 
@@ -78,13 +81,13 @@ class TrainingLoop:
         return self._standing
 
     def _begin(self) -> None:
-        """Time a step, and measure the untrained model."""
+        """Time a batch, and measure the untrained model."""
         examples, config = self._job.examples.training, self._job.config
         first = [examples[index] for index in next(self._order())]
-        self._trainer.rehearse_step(first)  # the first one of a process is slower
+        self._trainer.rehearse_batch(first)  # the first one of a process is slower
         began = time.monotonic()
-        self._trainer.rehearse_step(first)
-        self._step_s = time.monotonic() - began
+        self._trainer.rehearse_batch(first)
+        self._step_s = (time.monotonic() - began) * config.accumulate
         left_s = estimate_left_s(self._job.plan, config, self._standing.step, self._step_s)
         self._report(tell_duration(left_s, self._step_s))
         if self._standing.step == 0:
@@ -94,15 +97,20 @@ class TrainingLoop:
     def _order(self) -> Iterator[tuple[int, ...]]:
         buckets = [self._job.cache.frame(one).bucket for one in self._job.examples.training]
         config = self._job.config
-        return iter_batches(buckets, config.batch_size, config.seed, self._standing.step)
+        done = self._standing.step * config.accumulate
+        return iter_batches(buckets, config.batch_size, config.seed, done)
 
     def _take_step(self) -> None:
         """Take a step and do what is due after it; the standing changes when all of it is done."""
         config = self._job.config
         began = time.monotonic()
         step = self._standing.step
-        examples = [self._job.examples.training[index] for index in next(self._batches)]
-        loss = self._trainer.take_step(step, examples)
+        examples = self._job.examples.training
+        batches = [
+            [examples[index] for index in batch]
+            for batch in islice(self._batches, config.accumulate)
+        ]
+        loss = self._trainer.take_step(step, batches)
         self._standing = replace(self._standing, step=step + 1)
         self._smooth(loss, time.monotonic() - began)
         self._log.add(step + 1, loss=loss, learning_rate=self._trainer.learning_rate(step))
@@ -183,7 +191,7 @@ class TrainingLoop:
             Phase.TRAINING,
             standing.step,
             plan.steps,
-            standing.step // plan.epoch_steps,
+            int(standing.step * plan.epochs / plan.steps + _ROUNDING),
             self._loss,
             standing.validation_loss,
             self._step_s,

@@ -5,7 +5,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from style_lora.data_order import count_epoch_steps, derive_seed, iter_batches, order_epoch
+from style_lora.data_order import count_epoch_batches, derive_seed, iter_batches, order_epoch
 
 BUCKETS = st.lists(st.sampled_from([(64, 64), (64, 128), (128, 64)]), min_size=1, max_size=30)
 
@@ -18,7 +18,7 @@ def test_an_epoch_has_each_picture_once_and_no_batch_mixes_buckets(
     assert sorted(index for batch in batches for index in batch) == list(range(len(buckets)))
     assert all(len({buckets[index] for index in batch}) == 1 for batch in batches)
     assert max(map(len, batches)) <= batch_size
-    assert len(batches) == count_epoch_steps(buckets, batch_size)
+    assert len(batches) == count_epoch_batches(buckets, batch_size)
 
 
 @given(BUCKETS, st.integers(1, 4), st.integers(0, 50))
