@@ -8,7 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from cv2.typing import MatLike
 
-from archive_tools.illustrations.pixels import Mask, find_parts, look_up, middle_of, odd, rectangle
+from archive_tools.illustrations.pixels import (
+    Mask,
+    find_cornerless_parts,
+    find_parts,
+    look_up,
+    middle_of,
+    odd,
+    rectangle,
+    slide_across,
+)
 
 Labels = MatLike
 Numbers = npt.NDArray[np.floating]
@@ -135,25 +144,27 @@ def find_rules(ink: Mask) -> Mask:
 def _rules_across(ink: Mask, length: int) -> Mask:
     """Horizontal runs of at least an odd length, not more than four pixels thick."""
     runs = np.zeros_like(ink)
+    if ink.shape[1] < length:
+        return runs
     # Such a run holds so many of the sampled columns side by side; few rows do.
     step = min(RUN_STEP, length)
-    held = _window_sums(np.ascontiguousarray(ink[:, ::step]), length // step)
-    rows = np.flatnonzero((held == length // step).any(axis=1))
-    if not len(rows):
+    held = slide_across(np.ascontiguousarray(ink[:, ::step]), length // step, cv2.min)
+    rows = np.flatnonzero(held.any(axis=1))
+    long_runs = _long_runs(ink[rows], length)
+    if not long_runs.any():
         return runs
-    runs[rows] = _long_runs(ink[rows], length)
+    runs[rows] = long_runs
     return cv2.subtract(runs, cv2.morphologyEx(runs, cv2.MORPH_OPEN, rectangle(1, 5)))
 
 
 def _long_runs(ink: Mask, length: int) -> Mask:
-    """Opening with a line of odd length, by running sums: OpenCV's own takes time with length."""
-    starts = (_window_sums(ink, length) == length).astype(np.uint8)
-    return (_window_sums(starts, length) > 0).astype(np.uint8)
-
-
-def _window_sums(ink: Mask, length: int) -> Mask:
-    window = (length, 1)
-    return cv2.boxFilter(ink, -1, window, normalize=False, borderType=cv2.BORDER_CONSTANT)
+    """Opening with a horizontal line; OpenCV's own takes time with length."""
+    if not len(ink):
+        return ink
+    starts = slide_across(ink, length, cv2.min)
+    beside = length - 1
+    wide = cv2.copyMakeBorder(starts, 0, 0, beside, beside, cv2.BORDER_CONSTANT)
+    return slide_across(wide, length, cv2.max)
 
 
 def _letter_height(boxes: Numbers, areas: Numbers) -> tuple[float, int]:
@@ -210,17 +221,12 @@ def _find_lines(
     wanted[1:] = word & (kinds[1:] != Kind.FRAME)
     print_map = look_up(wanted, labels)
     joined = cv2.morphologyEx(print_map, cv2.MORPH_CLOSE, rectangle(odd(0.8 * letter_px), 1))
-    parts = find_parts(joined, connectivity=4)
-    lines, stats = parts.labels, parts.stats
+    lines, widths, heights = find_cornerless_parts(joined)
     x = np.minimum((boxes[:, 0] + w / 2) / 2, lines.shape[1] - 1).astype(int)
     y = np.minimum((boxes[:, 1] + h / 2) / 2, lines.shape[0] - 1).astype(int)
     line_of = np.where(kinds[1:] == Kind.LETTER, lines[y, x], 0)
-    letters_in = np.bincount(line_of, minlength=len(stats))
-    is_line = (
-        (letters_in >= 5)
-        & (stats[:, cv2.CC_STAT_HEIGHT] < 1.5 * letter_px)
-        & (stats[:, cv2.CC_STAT_WIDTH] > 2 * letter_px)
-    )
+    letters_in = np.bincount(line_of, minlength=len(widths))
+    is_line = (letters_in >= 5) & (heights < 1.5 * letter_px) & (widths > 2 * letter_px)
     is_line[0] = False
     return np.where(is_line[line_of], line_of, 0), look_up(is_line.astype(np.uint8), lines)
 

@@ -41,8 +41,8 @@ class InkPage:
     """
 
     grey: Grey
-    relative: Grey
-    unstretched: Grey
+    flat: Grey
+    stretch: Mask
     level: float
     ink: Mask
     frame: Mask | None
@@ -74,17 +74,17 @@ def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
     frame_map = find_frame(page_map)
     whole = (shade.shape[1] * MAP_STEP, shade.shape[0] * MAP_STEP)
     paper = cv2.resize(estimate_paper(shade, frame_map), whole)[:height, :width]
-    unstretched = cv2.divide(grey, paper, scale=255)
+    flat = cv2.divide(grey, paper, scale=255)
     frame = None
     if frame_map.any():
         grown = cv2.dilate(frame_map, rectangle(3, 3))
         frame = cv2.resize(grown, whole, interpolation=cv2.INTER_NEAREST)[:height, :width]
-        unstretched = cv2.max(unstretched, frame * 255)
-    sample = np.ascontiguousarray(unstretched[::4, ::4])
+        flat = cv2.max(flat, frame * 255)
+    sample = np.ascontiguousarray(flat[::4, ::4])
     darkest, dark = level_below(sample, 0.005), level_below(sample, 0.02)
     limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
-    relative, level, ink = _cut_stretched(unstretched, min(darkest, limit))
-    return InkPage(grey, relative, unstretched, level, ink, frame, negative, darkest, shade)
+    stretch, level, ink = _cut_stretched(flat, min(darkest, limit))
+    return InkPage(grey, flat, stretch, level, ink, frame, negative, darkest, shade)
 
 
 def bring_up_pale_marks(page: InkPage) -> InkPage:
@@ -94,47 +94,47 @@ def bring_up_pale_marks(page: InkPage) -> InkPage:
         page: The page, not levelled.
     """
     darkest = min(page.darkest, PALEST_PRINT)
-    relative, level, ink = _cut_stretched(page.unstretched, darkest)
-    return replace(page, relative=relative, level=level, ink=ink)
+    stretch, level, ink = _cut_stretched(page.flat, darkest)
+    return replace(page, stretch=stretch, level=level, ink=ink)
 
 
-def _cut_stretched(unstretched: Grey, darkest: float) -> tuple[Grey, float, Mask]:
-    relative = _stretch(unstretched, darkest)
-    level = _find_level(relative)
-    return relative, level, cut_ink(relative, level)
+def _cut_stretched(flat: Grey, darkest: float) -> tuple[Mask, float, Mask]:
+    stretch = _stretch(darkest)
+    level = _find_level(cv2.LUT(np.ascontiguousarray(flat[::2, ::2]), stretch))
+    # A cut of the page before it is stretched comes to the same, and spares stretching all of it.
+    darker = int(np.count_nonzero(stretch < level))
+    return stretch, level, cut_ink(flat, darker)
 
 
-def _stretch(relative: Grey, darkest: float) -> Grey:
-    """Bring the darkest marks of a low-contrast page down to black.
+def _stretch(darkest: float) -> Mask:
+    """The table that brings the darkest marks of a low-contrast page down to black.
 
     Pale marks that are few are left pale: a pencil drawing would come up together with the grain
     of its paper.
     """
-    if darkest <= 64:
-        return relative
-    black = 0.85 * darkest
-    levels = np.clip((np.arange(256) - black) * (255 / (255 - black)), 0, 255).astype(np.uint8)
-    return cv2.LUT(relative, levels)
+    levels = np.arange(256)
+    if darkest > 64:
+        black = 0.85 * darkest
+        levels = np.clip((levels - black) * (255 / (255 - black)), 0, 255)
+    return levels.astype(np.uint8)
 
 
-def _find_level(relative: Grey) -> float:
-    otsu, _ = cv2.threshold(
-        np.ascontiguousarray(relative[::2, ::2]), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU
-    )
+def _find_level(sample: Grey) -> float:
+    otsu, _ = cv2.threshold(sample, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     return min(max(otsu, THRESHOLD_RANGE[0]), THRESHOLD_RANGE[1])
 
 
-def cut_ink(relative: Grey, level: float) -> Mask:
+def cut_ink(grey: Grey, level: float) -> Mask:
     """Say where there is ink.
 
     Args:
-        relative: Grey relative to the paper's; (H, W).
+        grey: Grey relative to the paper's; (H, W).
         level: Grey from which on nothing is ink.
 
     Returns:
         1 where there is ink, else 0.
     """
-    _, ink = cv2.threshold(relative, level - 1, 1, cv2.THRESH_BINARY_INV)
+    _, ink = cv2.threshold(grey, level - 1, 1, cv2.THRESH_BINARY_INV)
     return ink
 
 

@@ -1,5 +1,6 @@
 """Array types and small pixel operations that the illustration finder shares."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
@@ -17,6 +18,7 @@ _MOST_SHORT_LABELS = 65_535
 # Pixels, uint8: OpenCV's own type for arrays, as its functions take and return it.
 Grey = MatLike
 Mask = MatLike
+Numbers = npt.NDArray[np.intp]
 
 
 def rectangle(width: float, height: float) -> Mask:
@@ -54,6 +56,25 @@ def middle_of(values: npt.NDArray[np.floating]) -> float:
     return float(middle if values.size % 2 else (parted[:half].max() + middle) / 2)
 
 
+def slide_across(mask: Mask, length: int, combine: Callable[[Mask, Mask], Mask]) -> Mask:
+    """Combine the pixels under a horizontal window at each of its places.
+
+    Args:
+        mask: Pixels (H, W), uint8, at least as wide as the window.
+        length: Of the window.
+        combine: `cv2.min` or `cv2.max`: what counts is which pixels there are, not how often.
+
+    Returns:
+        What each window comes to, by its left end; (H, W - length + 1).
+    """
+    reached = 1
+    while reached < length:  # by doubling, so that a long window takes little more than a short one
+        step = min(reached, length - reached)
+        mask = combine(mask[:, :-step], mask[:, step:])
+        reached += step
+    return mask
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The connected parts of a mask.
@@ -67,18 +88,41 @@ class Parts:
     stats: MatLike
 
 
-def find_parts(mask: Mask, connectivity: int = 8) -> Parts:
-    """Find the connected parts of a mask.
+def find_parts(mask: Mask) -> Parts:
+    """Find the connected parts of a mask; corners connect.
 
     Args:
         mask: 0 on the ground, else 1; (H, W).
-        connectivity: 8, or 4 where corners do not connect.
     """
     width = cv2.CV_16U if _needs_few_labels(mask) else cv2.CV_32S
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(
-        mask, connectivity=connectivity, ltype=width
-    )
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8, ltype=width)
     return Parts(labels, stats)
+
+
+def find_cornerless_parts(mask: Mask) -> tuple[MatLike, Numbers, Numbers]:
+    """Find the connected parts of a mask whose corners do not connect, and how large they are.
+
+    From where its runs of pixels start and end: OpenCV measures such parts in twice the time.
+
+    Args:
+        mask: 0 on the ground, else 1; (H, W), of fewer than 65,535 parts.
+
+    Returns:
+        Part number at each pixel, 0 is the ground, uint16 (H, W); width and height of each part,
+        (n,), those of the ground 0.
+    """
+    count, labels = cv2.connectedComponents(mask, connectivity=4, ltype=cv2.CV_16U)
+    wide = cv2.copyMakeBorder(mask, 0, 0, 1, 1, cv2.BORDER_CONSTANT)
+    edges = np.flatnonzero(wide[:, 1:] != wide[:, :-1])
+    y, start = np.divmod(edges[::2], mask.shape[1] + 1)
+    end = edges[1::2] - edges[::2] + start
+    part = labels[y, start].astype(np.intp)
+    first, last = np.full((2, count), max(mask.shape)), np.zeros((2, count), np.intp)
+    for axis, (low, high) in enumerate(((start, end), (y, y + 1))):
+        np.minimum.at(first[axis], part, low)
+        np.maximum.at(last[axis], part, high)
+    width, height = np.maximum(last - first, 0)
+    return labels, width, height
 
 
 def _needs_few_labels(mask: Mask) -> bool:

@@ -62,11 +62,12 @@ def _best_angle(density: MatLike) -> tuple[float, float, float]:
     if len(y) < FEWEST_CELLS:
         return 0.0, 0.0, 0.0
     weights = density[y, x].astype(np.float32)
-    along = x * (COLUMN_STEP / ROW_STEP)
-    offset = int(along.max()) + 1
+    along = np.arange(density.shape[1]) * (COLUMN_STEP / ROW_STEP)
+    offset = density.shape[1] * COLUMN_STEP // ROW_STEP
 
     def contrast(angle: float) -> float:
-        rows = np.rint(y + along * np.tan(np.radians(angle)) + offset).astype(np.intp)
+        shift = np.rint(along * np.tan(np.radians(angle)) + offset).astype(np.intp)
+        rows = y + shift[x]
         return float(np.square(np.diff(np.bincount(rows, weights))).sum())
 
     coarse = np.arange(-MOST_DEGREES, MOST_DEGREES + 0.1, 1.0)
@@ -95,13 +96,12 @@ def level_page(page: InkPage, degrees: float) -> tuple[InkPage, npt.NDArray[np.f
         The page, of the same size, and the 2 x 3 matrix that brings its points back.
     """
     there = _turn(page.grey, degrees)
-    relative = _warp(page.relative, there, cv2.BORDER_CONSTANT, value=255)
+    stretched = cv2.LUT(page.flat, page.stretch)
     frame = None if page.frame is None else _warp(page.frame, there, cv2.BORDER_CONSTANT)
     levelled = replace(
         page,
         grey=_warp(page.grey, there, cv2.BORDER_REPLICATE),
-        relative=relative,
-        ink=cut_ink(relative, page.level),
+        ink=cut_ink(_warp(stretched, there, cv2.BORDER_CONSTANT, value=255), page.level),
         frame=frame,
         shade=_warp(page.shade, _turn(page.shade, degrees), cv2.BORDER_REPLICATE),
     )

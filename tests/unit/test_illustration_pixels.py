@@ -2,13 +2,18 @@
 
 import cv2
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from archive_tools.illustrations.marks import find_rules
-from archive_tools.illustrations.pixels import find_parts, level_below, look_up, middle_of
+from archive_tools.illustrations.pixels import (
+    find_cornerless_parts,
+    find_parts,
+    level_below,
+    look_up,
+    middle_of,
+)
 from archive_tools.illustrations.strokes import LINE_PX, line_means
 
 
@@ -31,14 +36,24 @@ def test_the_middle_is_the_median(values, rows):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 99), st.sampled_from([0.1, 0.5, 0.9]))
-@pytest.mark.parametrize("connectivity", [4, 8])
-def test_parts_are_those_of_wide_labels(connectivity, height, width, seed, share):
+def test_parts_are_those_of_wide_labels(height, width, seed, share):
     mask = draw_mask(height, width, seed, share)
-    parts = find_parts(mask, connectivity)
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=connectivity)
+    parts = find_parts(mask)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     assert parts.labels.dtype == np.uint16
     assert (parts.labels == labels).all()
     assert (parts.stats == stats).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 99), st.sampled_from([0.1, 0.5, 1]))
+def test_cornerless_parts_are_those_that_opencv_measures(height, width, seed, share):
+    mask = draw_mask(height, width, seed, share)
+    labels, widths, heights = find_cornerless_parts(mask)
+    _, expected, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
+    assert (labels == expected).all()
+    assert (widths[1:] == stats[1:, cv2.CC_STAT_WIDTH]).all()
+    assert (heights[1:] == stats[1:, cv2.CC_STAT_HEIGHT]).all()
 
 
 def test_more_parts_than_short_labels_can_number_are_told_apart():
