@@ -41,17 +41,20 @@ $(BIN)/python:
 	  { rm -rf $(VENV); echo "Creating $(VENV) failed; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/runtime.installed: requirements.txt constraints.txt | $(BIN)/python
-	@echo "Installing the packages of the app (PyTorch is the large one; see README.md) ..."
+	@echo "Installing the packages of the app into $(VENV): once, some minutes without a word from pip."
+	@echo "1.6 GB on the disk with PyTorch's CPU build, several more with its CUDA build (see README.md)."
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
 $(VENV)/tests.installed: $(VENV)/runtime.installed tests/requirements.txt vetscanner/training/requirements.txt $(wildcard requirements-*.txt)
+	@echo "Installing what the tests need: once, some minutes without a word from pip."
 	$(PIP_INSTALL) -r requirements.txt -r tests/requirements.txt
 	@touch $@
 
 $(VENV)/benchmarks.installed: $(VENV)/tests.installed benchmarks/requirements.txt
 	@command -v pdftoppm >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq poppler-utils >/dev/null; } || \
 	  { echo "The comparison with pdf2image needs poppler: apt-get install poppler-utils"; exit 1; }
+	@echo "Installing what the benchmarks need ..."
 	$(PIP_INSTALL) -r benchmarks/requirements.txt
 	@touch $@
 

@@ -71,4 +71,9 @@ if __name__ == "__main__":
         mcp_server=serve_tools(),
         footer_links=["api", "gradio", "settings"],
         app_kwargs=app_settings(demo, guard_settings(demo), remove_old_jobs),
+        # Gradio's own lines advise to open the page to the world.
+        quiet=True,
+        prevent_thread_lock=True,
     )
+    print(f"The page is served at {demo.local_url} (Ctrl-C ends it).", flush=True)
+    demo.block_thread()

@@ -27,6 +27,7 @@ from archive_tools.journal import open_journal
 from archive_tools.run_report import RunReport
 from archive_tools.schema import NamedFile
 from archive_tools.writer import journal_path
+from serving.open_files import list_open_files
 from serving.uploads import file_address
 
 KEPT_S = 86_400
@@ -34,6 +35,9 @@ KEPT_S = 86_400
 
 SAFE_S = 3_600
 """So long nothing but its age removes a job: else many small ones would push out everybody's."""
+
+SAFE_FINISHED_S = 600
+"""The same of a finished one, after its result was last handed out: time enough to download it."""
 
 MOST_JOBS = 256
 MOST_BYTES = 20_000_000_000
@@ -107,6 +111,16 @@ class Job:
         with explained_disk_errors(self.result_path):
             self._write(_REPORT_NAME, report.to_json())
         shutil.rmtree(self.folder / _INPUTS, ignore_errors=True)
+
+    def note_fetch(self) -> None:
+        """Note that somebody is given the result: it stays until it can be downloaded.
+
+        The time of access says so. The time of change would keep the job for one more day.
+        """
+        try:
+            os.utime(self.result_path, (time.time(), self.result_path.stat().st_mtime))
+        except OSError:
+            return  # gone meanwhile
 
     def _read(self, name: str) -> dict[str, Any]:
         fields: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
@@ -270,22 +284,61 @@ def _make_room(size_bytes: int) -> None:
             "here together. Give fewer files, or use the command line."
         )
     if not _remove_old_jobs(MOST_JOBS - 1, MOST_BYTES - size_bytes):
-        raise DatasetWriteError("The server holds as many jobs as it can. Try again in an hour.")
+        raise DatasetWriteError(
+            "The server holds as many jobs as it can. Try again in ten minutes, or in an hour."
+        )
 
 
 def _remove_old_jobs(most_jobs: int, most_bytes: int) -> bool:
-    """Remove expired jobs, then idle ones, the oldest first; whether the others are few enough."""
-    now_s = time.time()
+    """Remove expired jobs, then idle ones, then finished ones, the oldest first.
+
+    Returns:
+        Whether the others are few enough.
+    """
     folders = _list_folders()
     left = {folder: _size_bytes(folder) for _, folder in folders}
-    for number, (used_s, folder) in enumerate(folders, start=1):
-        is_too_much = len(left) > most_jobs or sum(left.values()) > most_bytes
-        may_go = used_s < now_s - SAFE_S and number < len(folders)
-        is_expired = used_s < now_s - KEPT_S
-        if (is_expired or (is_too_much and may_go)) and not _is_at_work(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            del left[folder]
-    return len(left) <= most_jobs and sum(left.values()) <= most_bytes
+
+    def is_too_much() -> bool:
+        return len(left) > most_jobs or sum(left.values()) > most_bytes
+
+    for _, folder in _older_than(KEPT_S, folders):
+        _remove_idle(folder, left)
+    # Never the newest: it may have been made for a run that is about to begin.
+    for _, folder in _older_than(SAFE_S, folders[:-1]):
+        if is_too_much():
+            _remove_idle(folder, left)
+    if is_too_much():
+        open_files = list_open_files()
+        for _, folder in _older_than(SAFE_FINISHED_S, folders[:-1]):
+            if is_too_much() and folder in left and not _is_wanted(folder, open_files):
+                _remove_idle(folder, left)
+    return not is_too_much()
+
+
+def _older_than(
+    age_s: float, folders: Sequence[tuple[float, Path]]
+) -> Iterator[tuple[float, Path]]:
+    before_s = time.time() - age_s
+    return (entry for entry in folders if entry[0] < before_s)
+
+
+def _remove_idle(folder: Path, left: dict[Path, int]) -> None:
+    """Remove a job, unless it is gone or somebody is at work on it."""
+    if folder in left and not _is_at_work(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        del left[folder]
+
+
+def _is_wanted(folder: Path, open_files: set[Path]) -> bool:
+    """Whether a job is not finished, or its result is, or may soon be, on its way to somebody."""
+    result = folder / RESULT_NAME
+    if not (folder / _REPORT_NAME).exists():
+        return True
+    try:
+        is_fresh = result.stat().st_atime > time.time() - SAFE_FINISHED_S
+    except OSError:
+        return False  # a run that came to nothing
+    return is_fresh or result.resolve() in open_files
 
 
 def _list_folders() -> list[tuple[float, Path]]:

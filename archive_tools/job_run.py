@@ -181,7 +181,10 @@ def look_at_job(job: Job) -> JobNews:
         return JobNews(job.id, JobState.STOPPED)
     if report.out and not report.out.is_file():
         return JobNews(job.id, JobState.EXPIRED)
-    return JobNews(job.id, JobState.DONE if report.out else JobState.FAILED, report=report)
+    if not report.out:
+        return JobNews(job.id, JobState.FAILED, report=report)
+    job.note_fetch()
+    return JobNews(job.id, JobState.DONE, report=report)
 
 
 def _run(job: Job, password: str | None, scores: Path | None) -> Generator[JobNews, None, None]:

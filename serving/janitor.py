@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from serving.limits import KEPT_S
+from serving.open_files import list_open_files
 
 EVERY_S: Final = 600.0
 # A running upload writes all the time. Gradio's own file is open meanwhile, so that even an upload
@@ -58,7 +59,7 @@ def sweep(folder: Path, now_s: float) -> Swept:
         folder: Gradio's upload folder; it may not exist.
         now_s: The time, in seconds since 1970.
     """
-    open_files = _list_open_files()
+    open_files = list_open_files()
     swept = Swept()
     for path in _list_entries(folder):
         if path.is_symlink():
@@ -151,14 +152,3 @@ def _list_entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError:
         return []
-
-
-def _list_open_files() -> set[Path]:
-    """Return the files that this process has open; none where the system does not tell."""
-    opened = set()
-    for number in _list_entries(Path("/proc/self/fd")):
-        try:
-            opened.add(number.readlink())
-        except OSError:
-            continue
-    return opened

@@ -36,6 +36,15 @@ def test_health_is_told(served_app: ServedApp) -> None:
     assert httpx.head(served_app.url + "/healthz").status_code == 200
 
 
+def test_the_start_tells_where_the_page_is_and_advises_nothing(served_app: ServedApp) -> None:
+    told = f"The page is served at {served_app.url}/ (Ctrl-C ends it)."
+    deadline = time.monotonic() + 60
+    while told not in served_app.read_log() and time.monotonic() < deadline:
+        time.sleep(0.1)  # the page answers a moment before it is told
+    assert told in served_app.read_log()
+    assert "public link" not in served_app.read_log()
+
+
 @pytest.mark.parametrize("path", ["/", "/config", "/healthz", "/no-such-page"])
 def test_every_answer_has_the_headers(served_app: ServedApp, path: str) -> None:
     headers = httpx.get(served_app.url + path).headers

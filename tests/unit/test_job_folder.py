@@ -16,6 +16,7 @@ from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.job_folder import (
     KEPT_S,
     RESULT_NAME,
+    SAFE_FINISHED_S,
     SAFE_S,
     create_job,
     find_job,
@@ -172,13 +173,48 @@ def test_many_new_jobs_push_out_nobody_and_are_refused(
 ) -> None:
     monkeypatch.setattr(job_folder, "MOST_JOBS", 4)
     write_job(uploads / "archive-hour", SAFE_S + 60, RESULT_NAME)
-    write_job(uploads / "archive-young", SAFE_S - 60, RESULT_NAME)
+    write_job(uploads / "archive-young", SAFE_S - 60, "dataset.zip.journal")
     made = [create_job([upload], DatasetConfig()) for _ in range(3)]
-    with pytest.raises(DatasetWriteError, match="Try again in an hour"):
+    with pytest.raises(DatasetWriteError, match="or in an hour"):
         create_job([upload], DatasetConfig())
     assert all(job.exists for job in made)
-    assert (uploads / "archive-young" / RESULT_NAME).exists()
+    assert (uploads / "archive-young").exists()
     assert not (uploads / "archive-hour").exists()
+
+
+def test_many_finished_jobs_keep_no_new_one_out(
+    upload: NamedFile, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_folder, "MOST_JOBS", 6)
+    finished = (RESULT_NAME, "report.json", "job.json")
+    write_job(uploads / "archive-oldest", SAFE_FINISHED_S + 90, *finished)
+    write_job(uploads / f"archive-{'0' * 32}", SAFE_FINISHED_S + 80, *finished)
+    write_job(uploads / "archive-downloaded", SAFE_FINISHED_S + 70, *finished)
+    write_job(uploads / "archive-unfinished", SAFE_FINISHED_S + 60, "dataset.zip.journal")
+    write_job(uploads / "archive-next", SAFE_FINISHED_S + 50, *finished)
+    write_job(uploads / "archive-young", SAFE_FINISHED_S - 60, *finished)
+    find_job("0" * 32).note_fetch()
+    with (uploads / "archive-downloaded" / RESULT_NAME).open("rb"):
+        made = [create_job([upload], DatasetConfig()) for _ in range(2)]
+        with pytest.raises(DatasetWriteError, match="Try again in ten minutes"):
+            create_job([upload], DatasetConfig())
+    gone = {"archive-oldest", "archive-next"}
+    assert not gone & set(list_names(uploads))
+    assert all(job.exists for job in made)
+    # Once the download has ended its job may go.
+    create_job([upload], DatasetConfig())
+    assert not (uploads / "archive-downloaded").exists()
+    assert find_job("0" * 32).result_path.exists()
+
+
+def test_a_fetched_result_is_not_kept_for_longer_than_a_day(upload: NamedFile) -> None:
+    job = create_job([upload], DatasetConfig())
+    job.result_path.write_bytes(b"dataset")
+    for path in (*job.folder.rglob("*"), job.folder):
+        os.utime(path, (time.time() - KEPT_S - 60,) * 2)
+    job.note_fetch()
+    remove_old_jobs()
+    assert not job.exists
 
 
 def test_there_is_room_for_more_jobs_than_may_wait() -> None:
