@@ -21,7 +21,12 @@ import errno
 from typing import Final
 
 WRONG_PASSWORD: Final = "is encrypted and the password given is wrong."
-"""How the message ends of a file that another password would open."""
+"""What is wrong with a file that another password would open."""
+
+ANOTHER_PASSWORD: Final = (
+    " Give the right one and build again. Files with different passwords need a run each."
+)
+"""What to do about it, where the other files of the run were used."""
 
 NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 """How the system says that a disk, or somebody's share of it, is full."""

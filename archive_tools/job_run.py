@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from archive_tools.config import ON_THE_PAGE, RunOptions
-from archive_tools.errors import WRONG_PASSWORD, EncryptedPdfError, InvalidOptionError
+from archive_tools.errors import (
+    ANOTHER_PASSWORD,
+    WRONG_PASSWORD,
+    EncryptedPdfError,
+    InvalidOptionError,
+)
 from archive_tools.job_folder import KEPT_S, Job
 from archive_tools.journal import has_kept_page
 from archive_tools.pipeline import build_dataset
@@ -209,10 +214,12 @@ def _run(job: Job, password: str | None, scores: Path | None) -> Generator[JobNe
 
 def _check_password(report: RunReport) -> None:
     """Keep a job that came to nothing for a wrong password: it may be given again."""
-    wrong = [one.message for one in report.source_failures if one.message.endswith(WRONG_PASSWORD)]
+    ending = WRONG_PASSWORD + ANOTHER_PASSWORD
+    wrong = [one.message for one in report.source_failures if one.message.endswith(ending)]
     if report.out is None and wrong:
         raise EncryptedPdfError(
-            f"{wrong[0]} The files are kept: fetch the result again with the right password."
+            f"{wrong[0].removesuffix(ANOTHER_PASSWORD)} The files are kept: fetch the result again "
+            "with the right password."
         )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pymupdf
 
 from archive_tools.errors import (
+    ANOTHER_PASSWORD,
     WRONG_PASSWORD,
     EncryptedPdfError,
     PageError,
@@ -353,10 +354,11 @@ def _unlock(document: pymupdf.Document, name: str, password: str | None) -> None
         return
     if password is None:
         raise EncryptedPdfError(
-            f"{name} is encrypted. Give its password (on the command line: --password)."
+            f"{name} is encrypted. Give its password (on the page under Options, on the command "
+            "line with --password)."
         )
     if not document.authenticate(password):
-        raise EncryptedPdfError(f"{name} {WRONG_PASSWORD}")
+        raise EncryptedPdfError(f"{name} {WRONG_PASSWORD}{ANOTHER_PASSWORD}")
 
 
 def _count_pages(document: pymupdf.Document, name: str) -> int:

@@ -13,7 +13,8 @@ from archive_tools.errors import EncryptedPdfError, InvalidOptionError
 from archive_tools.fetch_tab import begin_job
 from archive_tools.job_folder import Job
 from archive_tools.job_run import TURN, JobNews, JobState, finish_early, follow_job, look_at_job
-from archive_tools.schema import NamedFile
+from archive_tools.report_html import failure_lines
+from archive_tools.schema import NamedFile, RunStatus
 from tests import image_fixtures
 from tests.sample_files import write_bad_pdf, write_pdf
 from tests.worker_processes import list_workers
@@ -148,6 +149,25 @@ def test_a_wrong_password_may_be_given_again(tmp_path: Path) -> None:
     assert TURN.news is None
     *_, news = follow_job(job, "sesame")
     assert news.state is JobState.DONE
+
+
+def test_a_wrong_password_among_usable_files_names_its_file_and_the_remedy(tmp_path: Path) -> None:
+    locked = write_bad_pdf(tmp_path, "encrypted")
+    usable = write_pdf(tmp_path / "open.pdf", ["engraving"])
+    config = DatasetConfig(filter=PageFilter.NONE, password="wrong")
+    files = [NamedFile(locked, "locked.pdf"), NamedFile(usable, "open.pdf")]
+    *_, news = follow_job(begin_job(files, config), "wrong")
+    assert news.state is JobState.DONE
+    assert news.report is not None
+    assert news.report.status is RunStatus.PARTIAL
+    (line,) = failure_lines(news.report)
+    assert line.startswith("locked.pdf is encrypted")
+    assert "Give the right one and build again" in line
+    for language in ("de", "fr", "ru"):
+        (told,) = failure_lines(news.report, language)
+        assert "locked.pdf" in told
+        assert "Give" not in told
+        assert "wrong" not in told
 
 
 def test_cancel_waits_for_nobody_where_nothing_is_to_be_kept(begin: Callable[[], Job]) -> None:
