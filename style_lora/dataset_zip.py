@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import lzma
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +16,8 @@ from typing import Final, Self
 from PIL import Image, UnidentifiedImageError
 
 from style_lora.data_order import derive_seed
-from style_lora.errors import DatasetError
+from style_lora.errors import DatasetError, first_line
+from style_lora.picture_modes import to_rgb, upright_size
 from style_lora.schema import Example, Examples
 
 # Pictures of a dataset have about a million pixels; more than this is no dataset of pages.
@@ -24,6 +28,19 @@ _MOST_VALIDATION: Final = 32
 # Smaller sets cannot spare a picture.
 _LEAST_TO_HOLD_OUT: Final = 5
 _UNHELD: Final = 8
+# A bucket has at least that side, and a picture is never enlarged.
+_LEAST_SIDE_PX: Final = 32
+# What reading one entry raises where the ZIP is damaged, encrypted or packed in an unknown way.
+_UNREADABLE: Final = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+_NO_PICTURE: Final = (ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError)
 _PICTURE_ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp")
 
 
@@ -52,9 +69,13 @@ class DatasetZip:
             raise DatasetError(f"{path} does not exist.") from error
         except zipfile.BadZipFile as error:
             raise DatasetError(f"{path} is no ZIP file, or only part of one: {error}.") from error
+        except IsADirectoryError as error:
+            raise DatasetError(f"{path} is a folder: give the dataset as a ZIP file.") from error
         except OSError as error:
             raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from error
-        self._names = frozenset(self._zip.namelist())
+        counts = Counter(self._zip.namelist())
+        self._names = frozenset(counts)
+        self._twice = frozenset(name for name, count in counts.items() if count > 1)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -96,6 +117,7 @@ class DatasetZip:
         if not rows:
             raise DatasetError(f"{self._path}: train/metadata.jsonl names no picture.")
         held = list(self._read_rows("validation/"))
+        self._require_once(rows + held)
         total = len(rows) + len(held)
         checked: list[Example] = []
         for row in rows + held:
@@ -116,7 +138,7 @@ class DatasetZip:
             DatasetError: It is broken, or larger than any picture of a dataset.
         """
         with self._open(name) as picture:
-            return picture.convert("RGB")
+            return to_rgb(picture)
 
     @contextmanager
     def _open(self, name: str) -> Iterator[Image.Image]:
@@ -126,24 +148,20 @@ class DatasetZip:
                 if picture.width * picture.height > _MOST_PIXELS:
                     raise DatasetError(f"{self._path}: {name} has too many pixels.")
                 yield picture
-        except (
-            OSError,
-            ValueError,
-            SyntaxError,
-            NotImplementedError,
-            RuntimeError,
-            UnidentifiedImageError,
-            Image.DecompressionBombError,
-            zipfile.BadZipFile,
-        ) as error:
+        except (*_UNREADABLE, *_NO_PICTURE) as error:
             raise DatasetError(
-                f"{self._path}: the picture {name} is broken ({error}). Build the dataset again, "
-                "or take the picture and its row out."
+                f"{self._path}: the picture {name} is broken ({first_line(error)}). Build the "
+                "dataset again, or take the picture and its row out."
             ) from error
 
     def _check(self, row: _Row, decode: bool) -> Example:
         with self._open(row.name) as picture:
-            size = picture.convert("RGB").size if decode else picture.size
+            size = to_rgb(picture).size if decode else upright_size(picture)
+        if min(size) < _LEAST_SIDE_PX:
+            raise DatasetError(
+                f"{self._path}: {row.name} has {size[0]} x {size[1]} px; what is smaller than "
+                f"{_LEAST_SIDE_PX} px teaches nothing. Take the picture and its row out."
+            )
         return Example(row.name, row.caption, size, self._zip.getinfo(row.name).CRC)
 
     def _read_rows(self, folder: str) -> Iterator[_Row]:
@@ -159,14 +177,13 @@ class DatasetZip:
                 ):
                     if line.strip():
                         yield self._read_row(line, folder, f"{listing}, line {number}")
-        except (zipfile.BadZipFile, OSError) as error:
-            raise DatasetError(f"{self._path}: {listing} is broken: {error}.") from error
+        except _UNREADABLE as error:
+            raise DatasetError(
+                f"{self._path}: {listing} cannot be read: {first_line(error)}."
+            ) from error
 
     def _read_row(self, line: bytes, folder: str, place: str) -> _Row:
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DatasetError(f"{self._path}: {place}, is no JSON.") from error
+        row = self._parse(line, place)
         name, text = (
             (row.get("file_name"), row.get("text")) if isinstance(row, dict) else (None, None)
         )
@@ -178,6 +195,31 @@ class DatasetZip:
                 "or --caption."
             )
         return _Row(f"{folder}{name}", " ".join(text.split()))
+
+    def _parse(self, line: bytes, place: str) -> object:
+        try:
+            text = line.decode("utf-8-sig")
+            row = json.loads(text)
+            # Half a character, written as an escape, is no text either.
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeError as error:
+            raise DatasetError(
+                f"{self._path}: {place}, is not UTF-8. Save the file as UTF-8."
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise DatasetError(f"{self._path}: {place}, is no JSON.") from error
+        return row
+
+    def _require_once(self, rows: list[_Row]) -> None:
+        """Refuse names that stand for two pictures, or pictures that stand in two rows."""
+        counts = Counter(row.name for row in rows)
+        for name, count in counts.items():
+            if name in self._twice:
+                raise DatasetError(f"{self._path} holds two files of the name {name}.")
+            if count > 1:
+                raise DatasetError(
+                    f"{self._path}: {name} stands in {count} rows of metadata.jsonl. Keep one."
+                )
 
     def _tell_what_is_missing(self) -> str:
         pictures = sum(name.lower().endswith(_PICTURE_ENDINGS) for name in self._names)

@@ -213,5 +213,6 @@ def _choose_prompts(config: TrainConfig, examples: Examples) -> tuple[str, ...]:
 
 
 def _fingerprint(examples: Examples) -> str:
-    lines = [f"{one.name}/{one.crc}/{one.caption}" for one in examples.training]
+    every = examples.training + examples.validation
+    lines = [f"{one.name}/{one.crc}/{one.caption}" for one in every]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

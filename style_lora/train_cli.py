@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,8 @@ _NUMBERS: Final[tuple[tuple[str, type, str], ...]] = (
     ("checkpoint_every", int, "steps between checkpoints"),
 )
 _SLICE_OVER: Final = 1
+_WITH_STEPS: Final = (Phase.TRAINING, Phase.SAMPLING, Phase.SAVING)
+_STOPPING: Final = b"\nStopping after this step, which is saved; Ctrl-C again stops at once.\n"
 
 
 def add_train_parser(commands: Any) -> None:
@@ -91,21 +94,25 @@ def run_train(options: argparse.Namespace) -> int:
         The exit status: 0 finished, 1 a slice is over and there is more to do.
     """
     line = ProgressLine(sys.stderr)
-    stop = StopRequest()
+    # Not through a stream, which may be in the middle of a line when the signal comes.
+    stop = StopRequest(lambda: os.write(2, _STOPPING))
 
     def show(progress: TrainProgress) -> None:
         line.show(progress)
+        # Before the first step there is nothing to save, and encoding goes on where it was.
+        stop.can_wait = progress.phase in _WITH_STEPS
         if stop.is_made and progress.phase is Phase.TRAINING:
             raise KeyboardInterrupt
 
     try:
-        result = train_lora(
-            options.dataset,
-            options.out,
-            _read_config(options),
-            resume=options.resume,
-            on_progress=show,
-        )
+        with stop.listen():
+            result = train_lora(
+                options.dataset,
+                options.out,
+                _read_config(options),
+                resume=options.resume,
+                on_progress=show,
+            )
     finally:
         line.end()
     print(_to_json(result) if options.json else _summarise(result))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from style_lora.adapter import add_lora
 from style_lora.atomic_files import write_atomically, write_text
 from style_lora.base_model import open_noise_schedule, open_unet, require_packages
-from style_lora.base_source import check_base, check_vae
+from style_lora.base_source import check_base, check_vae, is_hub_id
 from style_lora.checkpoints import Standing, read_standing, read_tensors
 from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
@@ -21,12 +21,13 @@ from style_lora.lora_files import save_kohya
 from style_lora.loss_picture import save_loss_picture
 from style_lora.model_card import CardFacts, write_card
 from style_lora.optimizers import require_optimizer
-from style_lora.preparation import Job, fetch_models, fill_cache, prepare
+from style_lora.out_lock import hold_folder
+from style_lora.preparation import Job, Tell, fetch_models, fill_cache, prepare
 from style_lora.schema import Phase, StoppedBecause, TrainProgress, TrainResult
 from style_lora.slice_clock import SliceClock
 from style_lora.trainer import Trainer
 from style_lora.training_log import read_log
-from style_lora.training_loop import BEST, LAST, TrainingLoop
+from style_lora.training_loop import BEST, LAST, TrainingLoop, find_end
 
 # What may change between two slices: how long, and what is shown meanwhile.
 _FREE_SETTINGS: Final = frozenset(
@@ -66,7 +67,8 @@ def train_lora(
         How it has ended. `lora_path` has the best weights so far.
 
     Raises:
-        SettingsError: `out` has an unfinished training, or `resume` does not fit it.
+        SettingsError: `out` has a training already, or one at this moment, or `resume` does not
+            fit it.
         DatasetError: The ZIP cannot be trained on.
         BaseModelError: The base cannot be used, or packages are missing.
         HubError: The base lies on the hub only, which cannot be reached or does not give it.
@@ -80,21 +82,33 @@ def train_lora(
     tell = on_progress or _tell_nobody
     check_base(config.base)
     check_vae(config.vae)
-    with DatasetZip(dataset) as pictures:
+    with DatasetZip(dataset) as pictures, hold_folder(out):
         job = prepare(pictures, dataset, out, config, tell)
         standing = _find_standing(job, resume)
-        # Gigabytes, so only once all that may be wrong here has been looked at.
-        job = fetch_models(job, tell)
-        _write_settings(job)
-        if not fill_cache(job, pictures, clock, tell):
-            return _end(job, standing, StoppedBecause.SLICE_OVER)
+        reason = find_end(standing, job)
+        if reason is None:
+            # Gigabytes, so only once all that may be wrong here has been looked at.
+            job = fetch_models(job, tell)
+            _write_settings(job)
+            is_cached = fill_cache(job, pictures, clock, tell)
+            standing, reason = (
+                _run_steps(job, standing, clock, tell)
+                if is_cached
+                else (standing, StoppedBecause.SLICE_OVER)
+            )
+        return _end(job, standing, reason)
+
+
+def _run_steps(
+    job: Job, standing: Standing, clock: SliceClock, tell: Tell
+) -> tuple[Standing, StoppedBecause]:
     tell(TrainProgress(Phase.LOADING, standing.step, job.plan.steps))
     loop = TrainingLoop(job, _open_trainer(job, standing), standing, clock, tell)
     reason = loop.run()
     standing = loop.close()
     empty_caches(job.device)
     tell(TrainProgress(Phase.SAVING, standing.step, job.plan.steps))
-    return _end(job, standing, reason)
+    return standing, reason
 
 
 def _tell_nobody(progress: TrainProgress) -> None:
@@ -118,15 +132,25 @@ def _find_standing(job: Job, resume: bool) -> Standing:
     """Return where to begin: the checkpoint's place, or nowhere yet."""
     settings = _list_settings(job)
     found = read_standing(job.out / LAST)
-    if found is None or (not resume and found.is_finished):
+    if found is None:
+        _require_no_lora(job.out)
         return Standing(settings=settings)
     if not resume:
+        state = "a finished" if found.is_finished else "an unfinished"
         raise SettingsError(
-            f"{job.out} has an unfinished training of {found.step} steps. Go on with --resume, or "
-            "choose another --out."
+            f"{job.out} has {state} training of {found.step} steps. Go on with --resume (with more "
+            "--steps where it is finished), or choose another --out."
         )
     _require_same(job.out, found.settings, settings)
     return found
+
+
+def _require_no_lora(out: Path) -> None:
+    if Path(out, WEIGHTS_NAME).exists():
+        raise SettingsError(
+            f"{out} has a LoRA and no checkpoint to go on from. Choose another --out, so that it "
+            "is not overwritten."
+        )
 
 
 def _require_same(out: Path, begun: dict[str, Any], settings: dict[str, Any]) -> None:
@@ -157,7 +181,10 @@ def _list_settings(job: Job) -> dict[str, Any]:
 
 
 def _write_settings(job: Job) -> None:
+    base = job.config.base
     settings = asdict(job.config) | {
+        # Found from every folder, whichever one `generate` is run in.
+        "base": base if is_hub_id(base) else str(Path(base).absolute()),
         "alpha": job.config.lora_alpha,
         "dataset": job.dataset,
         "caption": job.examples.training[0].caption,

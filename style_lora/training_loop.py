@@ -28,6 +28,20 @@ _ROUNDING: Final = 1e-9
 _SAVING_S: Final = 2.0
 
 
+def find_end(standing: Standing, job: Job) -> StoppedBecause | None:
+    """Return why a training has nothing left to do, or None where it has.
+
+    Args:
+        standing: Where it stands.
+        job: The training.
+    """
+    if standing.step >= job.plan.steps:
+        return StoppedBecause.ALL_STEPS
+    if job.config.patience and standing.since_best >= job.config.patience:
+        return StoppedBecause.NO_LONGER_BETTER
+    return None
+
+
 class TrainingLoop:
     """One slice of a training, from where the last one ended."""
 
@@ -64,7 +78,7 @@ class TrainingLoop:
             TrainingStoppedError: The loss is no number; the last checkpoint stays as it was.
             DiskSpaceError: The disk is full.
         """
-        reason = self._find_end()
+        reason = find_end(self._standing, self._job)
         if reason is None:
             self._begin()
         while reason is None:
@@ -91,6 +105,8 @@ class TrainingLoop:
         left_s = estimate_left_s(self._job.plan, config, self._standing.step, self._step_s)
         self._report(tell_duration(left_s, self._step_s))
         if self._standing.step == 0:
+            # Of a training that was killed before its first checkpoint.
+            (self._job.out / BEST).unlink(missing_ok=True)
             self._validate(is_baseline=True)
             self._draw_samples()
 
@@ -163,11 +179,9 @@ class TrainingLoop:
         save_checkpoint(self._job.out / LAST, self._trainer.state(), self._standing)
 
     def _find_end(self) -> StoppedBecause | None:
-        standing, config = self._standing, self._job.config
-        if standing.step >= self._job.plan.steps:
-            return StoppedBecause.ALL_STEPS
-        if config.patience and standing.since_best >= config.patience:
-            return StoppedBecause.NO_LONGER_BETTER
+        reason = find_end(self._standing, self._job)
+        if reason is not None:
+            return reason
         # One step at least, so that slices that are too short come to an end as well.
         is_begun = self._loss is not None
         if is_begun and self._clock.is_over(_SAVING_S + self._step_s + self._next_pause_s()):

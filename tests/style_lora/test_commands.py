@@ -1,6 +1,7 @@
 """The commands as processes: a training that is killed, a picture, and the notebook's cells."""
 
 import dataclasses
+import os
 import signal
 import subprocess
 import zipfile
@@ -12,12 +13,13 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
+from style_lora.checkpoints import read_standing
 from style_lora.errors import SettingsError
 from style_lora.lora_file import WEIGHTS_NAME
 from style_lora.schema import StoppedBecause
 from style_lora.training import train_lora
 from style_lora.training_log import read_log
-from tests.commands import REPOSITORY
+from tests.commands import LIMIT_S, REPOSITORY
 from tests.sample_files import write_pdf
 from tests.style_lora.conftest import STEPS, Trained
 from tests.style_lora.forked_commands import run_forked, start_forked
@@ -77,6 +79,31 @@ def refuse_what_does_not_fit(trained: Trained, dataset: Path, out: Path) -> None
         other = dataclasses.replace(trained.config, **{name: value})  # type: ignore[arg-type]
         with pytest.raises(SettingsError, match=name):
             train_lora(dataset, out, other, resume=True)
+
+
+def test_ctrl_c_saves_the_step_that_is_under_way(
+    trained: Trained, dataset: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "stopped"
+    words = ["style_lora", "train", str(dataset), "--out", str(out), *as_options(trained)]
+    process = start_forked([*words, "--steps", "5000"], tmp_path / "log.txt")
+    log = out / "log.jsonl"
+    assert wait_until(lambda: is_logged(log, "loss") or process.exitcode is not None, 120)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    process.join(LIMIT_S)
+    told = (tmp_path / "log.txt.err").read_text()
+    assert process.exitcode == 130, told
+    assert "Stopping after this step" in told
+    assert told.splitlines()[-1] == "Stopped. What was saved goes on with --resume."
+    assert "Traceback" not in told
+    standing = read_standing(out / "checkpoints" / "last.safetensors")
+    assert standing is not None
+    assert standing.step == read_log(log)[-1]["step"] > 0
+
+
+def is_logged(log: Path, what: str) -> bool:
+    return any(what in row for row in read_log(log))
 
 
 def test_another_process_paints_the_style(trained: Trained, tmp_path: Path) -> None:

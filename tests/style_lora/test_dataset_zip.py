@@ -107,3 +107,91 @@ def test_what_is_no_zip_or_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "set.zip").write_bytes(b"%PDF-1.7")
     with pytest.raises(DatasetError, match="is no ZIP"):
         DatasetZip(tmp_path / "set.zip")
+
+
+ROW = {"file_name": "1.jpg", "text": "ink"}
+
+
+def mark_encrypted(path: Path, name: str) -> Path:
+    """Set the flag of encryption of one entry, in the list and before its content."""
+    with zipfile.ZipFile(path) as dataset:
+        start = dataset.getinfo(name).header_offset
+    content = bytearray(path.read_bytes())
+    content[start + 6] |= 1
+    listed = content.index(b"PK\x01\x02")
+    while content[listed + 46 : listed + 46 + len(name)] != name.encode():
+        listed = content.index(b"PK\x01\x02", listed + 1)
+    content[listed + 8] |= 1
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (b'{"file_name": "1.jpg", "text": "d\xe9j\xe0"}', "line 1, is not UTF-8"),
+        (b'{"file_name": "1.jpg", "text": "\\ud800"}', "line 1, is not UTF-8"),
+        (b"[" * 100_000, "line 1, is no JSON"),
+        (b'{"file_name": "1.jpg"}', "1.jpg has no caption"),
+        (b'{"file_name": "../../1.jpg", "text": "ink"}', "names no picture"),
+        (b'{"file_name": "/train/1.jpg", "text": "ink"}', "names no picture"),
+        (b'{"file_name": 1, "text": "ink"}', "names no picture"),
+        (json.dumps(ROW).encode() + b"\n" + json.dumps(ROW).encode(), "stands in 2 rows"),
+        (b'{"file_name": "1.jpg", "text": "' + b"x" * 2_000_000 + b'"}', "is no JSON"),
+    ],
+    ids=range(9),
+)
+def test_rows_that_cannot_be_right_are_told(tmp_path: Path, lines: bytes, told: str) -> None:
+    entries = {"train/1.jpg": draw_picture(), "train/metadata.jsonl": lines}
+    with pytest.raises(DatasetError, match=told):
+        read(write_zip(tmp_path / "set.zip", entries, {}))
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    lines = b"\xef\xbb\xbf" + json.dumps(ROW).encode()
+    entries = {"train/1.jpg": draw_picture(), "train/metadata.jsonl": lines}
+    (example,) = read(write_zip(tmp_path / "set.zip", entries, {})).training
+    assert example.caption == "ink"
+
+
+@pytest.mark.parametrize("name", ["train/1.jpg", "train/metadata.jsonl"])
+def test_an_encrypted_zip_is_told(tmp_path: Path, name: str) -> None:
+    path = write_zip(tmp_path / "set.zip", {"train/1.jpg": draw_picture()}, {"train": [ROW]})
+    with pytest.raises(DatasetError, match=rf"{name}.*encrypted"):
+        read(mark_encrypted(path, name))
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_packed_entry_that_is_damaged_is_told(tmp_path: Path, kind: int) -> None:
+    path = tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w", kind) as dataset:
+        dataset.writestr("train/metadata.jsonl", json.dumps(ROW) * 9)
+        end = dataset.start_dir
+        dataset.writestr("train/1.jpg", draw_picture())
+    content = bytearray(path.read_bytes())
+    content[60:end] = bytes(end - 60)
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match=r"metadata\.jsonl"):
+        read(path)
+
+
+def test_two_files_of_one_name_are_told(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "set.zip", {"train/1.jpg": draw_picture()}, {"train": [ROW]})
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as dataset:
+        dataset.writestr("train/1.jpg", draw_picture(90))
+    with pytest.raises(DatasetError, match=r"two files of the name train/1\.jpg"):
+        read(path)
+
+
+def test_a_picture_of_one_pixel_is_refused(tmp_path: Path) -> None:
+    for size in ((1, 1), (2000, 8)):
+        stored = io.BytesIO()
+        Image.new("RGB", size).save(stored, "JPEG")
+        path = write_zip(tmp_path / "set.zip", {"train/1.jpg": stored.getvalue()}, {"train": [ROW]})
+        with pytest.raises(DatasetError, match=rf"{size[0]} x {size[1]} px"):
+            read(path)
+
+
+def test_a_folder_is_no_zip(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is a folder"):
+        DatasetZip(tmp_path)

@@ -1,18 +1,22 @@
 """A training says before it begins, and while it runs, why it cannot go on."""
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from style_lora.config import TrainConfig
 from style_lora.errors import BaseModelError, SettingsError, TrainingStoppedError
+from style_lora.out_lock import hold_folder
+from style_lora.stop_request import StopRequest
 from style_lora.training import train_lora
+from tests.style_lora.conftest import Trained
 from tests.style_lora.test_dataset_zip import write_dataset
 
 
 @pytest.fixture
-def dataset(tmp_path: Path) -> Path:
+def two_pictures(tmp_path: Path) -> Path:
     return write_dataset(tmp_path / "set.zip", 2)
 
 
@@ -24,7 +28,9 @@ def configure(base: Path, **changes: object) -> TrainConfig:
     return TrainConfig(**(settings | changes))  # type: ignore[arg-type]
 
 
-def test_a_loss_that_is_no_number_stops_it(tiny_base: Path, dataset: Path, tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_stops_it(
+    tiny_base: Path, two_pictures: Path, tmp_path: Path
+) -> None:
     broken = shutil.copytree(tiny_base, tmp_path / "base")
     import torch
     from safetensors.torch import load_file, save_file
@@ -33,16 +39,16 @@ def test_a_loss_that_is_no_number_stops_it(tiny_base: Path, dataset: Path, tmp_p
     weights["conv_out.weight"][:] = torch.nan
     save_file(weights, broken / "unet/diffusion_pytorch_model.safetensors", {"format": "pt"})
     with pytest.raises(TrainingStoppedError, match="Step 1"):
-        train_lora(dataset, tmp_path / "out", configure(broken))
+        train_lora(two_pictures, tmp_path / "out", configure(broken))
 
 
-def test_a_wrong_base_is_told_first(dataset: Path, tiny_base: Path, tmp_path: Path) -> None:
+def test_a_wrong_base_is_told_first(two_pictures: Path, tiny_base: Path, tmp_path: Path) -> None:
     with pytest.raises(BaseModelError, match="does not exist"):
-        train_lora(dataset, tmp_path / "out", configure(tmp_path / "nothing"))
+        train_lora(two_pictures, tmp_path / "out", configure(tmp_path / "nothing"))
     partial = shutil.copytree(tiny_base, tmp_path / "partial")
     (partial / "unet/diffusion_pytorch_model.safetensors").unlink()
     with pytest.raises(BaseModelError, match=r"unet/\*\.safetensors"):
-        train_lora(dataset, tmp_path / "out", configure(partial))
+        train_lora(two_pictures, tmp_path / "out", configure(partial))
 
 
 def test_settings_that_cannot_work_are_refused() -> None:
@@ -50,3 +56,43 @@ def test_settings_that_cannot_work_are_refused() -> None:
         with pytest.raises(SettingsError, match=next(iter(changes))):
             TrainConfig(**changes)  # type: ignore[arg-type]
     assert TrainConfig(epochs=500).epochs == 500
+
+
+def test_a_folder_of_results_is_not_overwritten_nor_shared(
+    trained: Trained, dataset: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError, match="a finished training of 30 steps"):
+        train_lora(dataset, trained.folder, trained.config)
+    kept = shutil.copytree(trained.folder, tmp_path / "kept")
+    shutil.rmtree(kept / "checkpoints")
+    with pytest.raises(SettingsError, match="has a LoRA and no checkpoint"):
+        train_lora(dataset, kept, trained.config, resume=True)
+    with hold_folder(tmp_path / "busy"), pytest.raises(SettingsError, match="Another training"):
+        train_lora(dataset, tmp_path / "busy", trained.config)
+    with pytest.raises(SettingsError, match="is a file"):
+        train_lora(dataset, dataset, trained.config)
+
+
+def test_what_is_finished_loads_no_model_again(
+    trained: Trained, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = shutil.copytree(trained.folder, tmp_path / "out")
+    monkeypatch.setattr("style_lora.training.fetch_models", None)
+    result = train_lora(dataset, out, trained.config, resume=True)
+    assert result.finished
+    assert result.best_validation_loss == trained.result.best_validation_loss
+
+
+def test_a_first_stop_waits_for_the_step_and_a_second_does_not() -> None:
+    told: list[str] = []
+    before = signal.getsignal(signal.SIGINT)
+    stop = StopRequest(lambda: told.append("wait"))
+    with stop.listen():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        stop.can_wait = True
+        signal.raise_signal(signal.SIGTERM)
+        assert (stop.is_made, told) == (True, ["wait"])
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
