@@ -15,7 +15,7 @@ from typing import BinaryIO
 import cv2
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageCms, UnidentifiedImageError
+from PIL import Image, ImageCms, TiffImagePlugin, UnidentifiedImageError
 
 from archive_tools.embedded_jpeg2000 import decode_jpeg2000
 from archive_tools.embedded_picture import (
@@ -38,6 +38,7 @@ MOST_FILE_BYTES = 512 * 2**20
 
 _FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "JPEG2000")
 _ORIENTATION_TAG = 274
+_COMPRESSION_TAG, _PHOTOMETRIC_TAG, _YCBCR = 259, 262, 6
 _CHANNELS = {"L": 1, "RGB": 3}
 _END_OF_JPEG = b"\xff\xd9"
 # Everything that Pillow's decoders are known to raise of damaged files.
@@ -130,7 +131,12 @@ class ImageFile:
     def _decode_any(self, halvings: int) -> Pixels:
         """Decode whatever Pillow reads."""
         image = self._image
+        if _is_bare_ycbcr(image):
+            raise PageError("its colours are YCbCr without compression; save it as RGB")
+        is_wide = ";16" in str(getattr(image, "tile", ""))
         image.load()
+        if is_wide and image.mode == "RGB":
+            _check_wide_colours(image)
         if image.mode.startswith("I"):
             return halve(_from_sixteen_bits(image), halvings)
         if image.mode == "F":
@@ -235,9 +241,31 @@ def _read_dpi(image: Image.Image) -> tuple[float, float]:
 
 
 def _from_sixteen_bits(image: Image.Image) -> Pixels:
-    """Return grey of 16 bits in 8."""
-    values = np.asarray(image)
-    return np.asarray(np.clip(values, 0, 65_535) >> 8, dtype=np.uint8)
+    """Return grey of 16 bits in 8; many a scanner fills only the lowest 10, 12 or 14 of them."""
+    values = np.clip(np.asarray(image), 0, 65_535)
+    highest = int(values.max())
+    bits = next(bits for bits in (8, 10, 12, 14, 16) if highest < 1 << bits)
+    return np.asarray(values >> (bits - 8), dtype=np.uint8)
+
+
+def _check_wide_colours(image: Image.Image) -> None:
+    """Refuse colours of which Pillow, which keeps the upper eight bits, leaves black.
+
+    Raises:
+        PageError: They fill the lowest twelve bits of sixteen, or fewer.
+    """
+    if 0 < int(np.asarray(image).max()) < 1 << 4:
+        raise PageError(
+            "its colours fill only the lowest 12 of 16 bits; save it with 8 bits a channel"
+        )
+
+
+def _is_bare_ycbcr(image: Image.Image) -> bool:
+    """Return whether a TIFF has YCbCr without compression, which Pillow takes for another kind."""
+    if not isinstance(image, TiffImagePlugin.TiffImageFile):
+        return False
+    tags = image.tag_v2
+    return (tags.get(_PHOTOMETRIC_TAG), tags.get(_COMPRESSION_TAG, 1)) == (_YCBCR, 1)
 
 
 def _mode_of_palette(image: Image.Image) -> str:

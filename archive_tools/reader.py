@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pymupdf
 
+from archive_tools.epub_dates import read_epub_date
 from archive_tools.errors import (
     ANOTHER_PASSWORD,
     WRONG_PASSWORD,
@@ -225,10 +226,15 @@ class PdfDocument:
         return DocumentDetails(
             title=stated.get("title") or "",
             author=stated.get("author") or "",
-            created=stated.get("creationDate") or "",
+            created=stated.get("creationDate") or self._epub_date,
             producer=stated.get("producer") or "",
             layers=tuple(sorted({layer["text"] for layer in self._layers})),
         )
+
+    @property
+    def _epub_date(self) -> str:
+        is_epub = (self._document.metadata or {}).get("format") == "EPUB"
+        return read_epub_date(Path(self._document.name)) if is_epub else ""
 
     def hide_layers(self, names: tuple[str, ...]) -> None:
         """Switch layers off; names that this document does not have are ignored."""

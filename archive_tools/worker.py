@@ -82,7 +82,9 @@ class TaskRunner:
 
     def _reason(self, error: Exception, path: Path) -> str:
         """Say in a few words what went wrong; the same words wherever the file lies."""
-        text = " ".join(str(error).split()).replace(str(path), path.name)
+        text = " ".join(str(error).split())
+        if path.name:  # the folder "." has none, and each dot would go
+            text = text.replace(str(path), path.name)
         if isinstance(error, MemoryError) or re.search(r"malloc|insufficient memory", text, re.I):
             return f"needs more than the {self._limits.page_memory_mb} MB of memory it may take"
         if isinstance(error, ArchiveToolsError):

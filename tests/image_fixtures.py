@@ -149,8 +149,8 @@ def xps() -> bytes:
     })  # fmt: skip
 
 
-def epub() -> bytes:
-    """Return a book of one picture and some words."""
+def epub(dates: str = "") -> bytes:
+    """Return a book of one picture and some words; `dates` are elements of its metadata."""
     page = (
         '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>A plate.</p>'
         '<img src="plate.jpg" alt=""/></body></html>'
@@ -158,7 +158,7 @@ def epub() -> bytes:
     package = (
         '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">'
         '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Garden</dc:title>'
-        '<dc:identifier id="id">1</dc:identifier></metadata><manifest>'
+        f'<dc:identifier id="id">1</dc:identifier>{dates}</metadata><manifest>'
         '<item id="page" href="page.xhtml" media-type="application/xhtml+xml"/>'
         '<item id="plate" href="plate.jpg" media-type="image/jpeg"/></manifest>'
         '<spine><itemref idref="page"/></spine></package>'

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
+from archive_tools.captions import find_year
 from archive_tools.config import (
     NO_FINISHING,
     Content,
@@ -68,6 +70,16 @@ def reasons(report: RunReport) -> dict[int, str]:
     return {failure.page_number: failure.reason for failure in report.page_failures}
 
 
+def test_a_failure_in_the_folder_one_works_in_keeps_the_dots_of_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "page.1.png").write_bytes(image_fixtures.page_image("PNG"))
+    (tmp_path / "page.2.png").write_bytes(b"nothing")
+    monkeypatch.chdir(tmp_path)
+    report = build(Path(), out=tmp_path / "dataset.zip")
+    assert reasons(report)[2].startswith("page.2.png: ")
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "JPEG2000"])
 def test_each_kind_shows_the_page(kind: str, tmp_path: Path) -> None:
     options = {"WEBP": {"quality": 90}, "JPEG2000": {"quality_layers": [20]}}.get(kind, {})
@@ -101,6 +113,41 @@ def test_other_colour_modes_become_grey_or_rgb(mode: str, tmp_path: Path) -> Non
     expected = pdf_fixtures.draw_page().mean()
     assert pixels.dtype == np.uint8
     assert pixels.mean() == pytest.approx(expected, abs=12)
+
+
+@pytest.mark.parametrize("bits", [8, 10, 12, 14, 16])
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_grey_of_a_scanner_that_fills_the_lowest_bits_is_not_black(
+    bits: int, kind: str, tmp_path: Path
+) -> None:
+    grey = np.asarray(convert("L"))
+    Image.fromarray(grey.astype(np.uint16) << (bits - 8)).save(tmp_path / "scan", kind)
+    [pixels] = read_pages(tmp_path / "scan")
+    np.testing.assert_array_equal(pixels, grey)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif"])
+def test_colours_that_would_come_out_black_are_refused_in_words(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"scan{suffix}"
+    for bits, is_read in ((12, False), (16, True)):
+        cv2.imwrite(str(path), pdf_fixtures.draw_page().astype(np.uint16) << (bits - 8))
+        if is_read:
+            assert read_pages(path)[0].max() > 200
+        else:
+            with pytest.raises(PageError, match="lowest 12 of 16 bits"):
+                read_pages(path)
+
+
+def test_ycbcr_is_read_with_compression_and_refused_in_words_without(tmp_path: Path) -> None:
+    for compression in ("jpeg", "tiff_lzw"):
+        convert("YCbCr").save(tmp_path / "scan.tif", compression=compression)
+        [pixels] = read_pages(tmp_path / "scan.tif")
+        assert np.abs(pixels.astype(int) - pdf_fixtures.draw_page()).mean() < 5
+    convert("YCbCr").save(tmp_path / "scan.tif")
+    with pytest.raises(PageError, match="YCbCr without compression"):
+        read_pages(tmp_path / "scan.tif")
 
 
 def test_transparent_parts_are_paper(tmp_path: Path) -> None:
@@ -297,6 +344,29 @@ def test_epub_is_laid_out_with_its_picture_and_title(tmp_path: Path) -> None:
     page_count, details = probe_document(tmp_path / "book.epub", ALL_PAGES)
     assert (page_count, details.title) == (1, "The Garden")
     assert measure_sigmas(tmp_path / "book.epub")[0] > 45
+
+
+@pytest.mark.parametrize(
+    ("dates", "date", "year"),
+    [
+        ("<dc:date>1895-10-01</dc:date>", "1895-10-01", "1895"),
+        ("<dc:date>2011</dc:date>", "2011", ""),
+        (
+            '<dc:date opf:event="modification">1990-01-01</dc:date>'
+            '<dc:date opf:event="publication">1895</dc:date>',
+            "1895",
+            "1895",
+        ),
+        ("<dc:date/>", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_an_epub_tells_when_its_work_was_published(
+    dates: str, date: str, year: str, tmp_path: Path
+) -> None:
+    (tmp_path / "book.epub").write_bytes(image_fixtures.epub(dates))
+    _, details = probe_document(tmp_path / "book.epub", ALL_PAGES)
+    assert (details.created, find_year(details)) == (date, year)
 
 
 def test_xps_is_rendered(tmp_path: Path) -> None:
