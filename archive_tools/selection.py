@@ -46,7 +46,8 @@ class Selection:
         self._config = config
         self._worse = worse
         self._plan = SplitPlan(config.validation_share, document_count)
-        self._copies = _CopyIndex()
+        if config.wants_signatures:  # else nothing is compared, and numpy need not be loaded
+            self._copies = _CopyIndex()
         self._document = -1
         self._split: str | None = None
         self._page_count = 0
