@@ -17,6 +17,15 @@ def write_colon(language: str) -> str:
     return "\u00a0: " if language == "fr" else ": "
 
 
+def write_semicolon(language: str) -> str:
+    """Return a semicolon and a space; in French a narrow no-break space stands before it.
+
+    Args:
+        language: Language code.
+    """
+    return f"{NARROW_SPACE}; " if language == "fr" else "; "
+
+
 def write_number(value: float, language: str, digits: int = 0) -> str:
     """Write a number: 12,345.6 in English, 12 345,6 in German, French and Russian.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from serving.localised_numbers import write_colon, write_percent
+from serving.localised_numbers import write_colon, write_percent, write_semicolon
 from vetscanner.conditions import ALARM_URGENCY, CONDITIONS, TICKED
 from vetscanner.phrases import Phrases
 from vetscanner.schema import (
@@ -103,5 +103,5 @@ def _compare_classes(photo: Photo, prediction: Prediction, phrases: Phrases) -> 
         for sign, probability in ranked[:2]
         if round(100 * probability)
     ]
-    between = f"; {phrases.labels['next']} "
+    between = f"{write_semicolon(phrases.language)}{phrases.labels['next']} "
     return f"{photo.name}{write_colon(phrases.language)}{between.join(told)}."

@@ -29,7 +29,7 @@ from vetscanner.schema import (
     Urgency,
 )
 
-UNVERIFIED_MARK = " *"
+UNVERIFIED_MARK = "\u00a0*"
 """Ends a statement that no source backs; the last of the report's sources explains it."""
 
 _LEAST_MAPPED = 0.05

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from textwrap import fill
 
-from serving.localised_numbers import write_colon, write_percent
+from serving.localised_numbers import write_colon, write_percent, write_semicolon
 from vetscanner.conditions import CONDITIONS
 from vetscanner.phrases import Phrases, load_phrases
 from vetscanner.report import ScanReport
@@ -67,4 +67,4 @@ def _finding_line(finding: Finding, phrases: Phrases) -> str:
     for label, holds in (("notifiable", condition.notifiable), ("zoonotic", condition.zoonotic)):
         line += f", {labels[label]}" if holds else ""
     others = ", ".join(phrases.signs[finding.sign].differentials)
-    return f"{line}; {labels['differentials']}{colon}{others}"
+    return f"{line}{write_semicolon(phrases.language)}{labels['differentials']}{colon}{others}"

@@ -61,6 +61,7 @@ def test_no_line_breaks_before_french_punctuation() -> None:
     for path in files:
         values = json.dumps(tomllib.loads(path.read_text(encoding="utf-8")), ensure_ascii=False)
         assert not re.search("[ \u00a0][;?!]|[ \u202f]:|« | »", values), path
+        assert not re.search(r"[\w})][;?!:](?=[ \"])", values), path
 
 
 def test_page_and_report_know_the_same_languages() -> None:

@@ -369,7 +369,7 @@ def test_a_small_photo_is_judged_and_a_larger_one_advised(
 
 def test_statements_without_a_source_are_marked(photo_file: Callable[..., PhotoFile]) -> None:
     report = scan([photo_file()], {"foot_and_mouth": 0.9})
-    marked = [step for step in report.first_steps if step.endswith(" *")]
+    marked = [step for step in report.first_steps if step.endswith("\u00a0*")]
     assert [step.split()[0] for step in marked] == ["Keep", "Disinfect"]
     assert any("gov.uk" in source for source in report.sources)
     assert report.sources[-1].startswith("* ")
