@@ -13,7 +13,7 @@ from serving.page_texts import (
     DEFAULT_LANGUAGE,
     LANGUAGE_NAMES,
     load_page_texts,
-    template_pattern,
+    sentence_patterns,
 )
 
 MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "messages", "message")
@@ -21,7 +21,6 @@ MESSAGES: Final = load_page_texts(Path(__file__).parent / "languages" / "message
 _PART = "; "
 # What a gap takes: names, other messages and words of a library anything, the others a figure.
 _OPEN = frozenset({"name", "inner", "error", "manner"})
-_ANYTHING, _FIGURE = ".+?", "[^:;]+?"
 # A file's name may hold anything, so this sentence is tried last.
 _NAMED = "named"
 _NUMBER = re.compile(r"\d+\.\d+")
@@ -79,11 +78,4 @@ def _tell_gap(name: str, text: str, language: str) -> str:
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """Return the sentences as patterns, those with the most words of their own first."""
-    english = MESSAGES.texts[DEFAULT_LANGUAGE]
-    keys = sorted(english, key=lambda key: len(re.sub(r"\{\w+\}", "", english[key])), reverse=True)
-    return {key: template_pattern(english[key], _gap_pattern) for key in keys}
-
-
-def _gap_pattern(name: str) -> str:
-    return _ANYTHING if name in _OPEN else _FIGURE
+    return sentence_patterns(MESSAGES, _OPEN)

@@ -9,7 +9,7 @@ packages, which never import each other; each has a folder of texts of its own.
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -19,6 +19,8 @@ LANGUAGE_NAMES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "r
 """Language of the page -> its name as its speakers write it."""
 
 DEFAULT_LANGUAGE: Final = "en"
+
+_ANYTHING, _FIGURE = ".+?", "[^:;]+?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,22 @@ def template_pattern(text: str, gap: Callable[[str], str]) -> re.Pattern[str]:
         for literal, name, _, _ in Formatter().parse(text)
     ]
     return re.compile("".join(pieces), re.S)
+
+
+def sentence_patterns(texts: PageTexts, open_gaps: Collection[str]) -> dict[str, re.Pattern[str]]:
+    """Return key -> pattern of each English sentence, those with the most words of their own first.
+
+    Args:
+        texts: Sentences that the program tells in English and the page in its language.
+        open_gaps: Names of gaps that take anything, such as a file's name; the others a figure.
+    """
+    english = texts.texts[DEFAULT_LANGUAGE]
+    keys = sorted(english, key=lambda key: len(re.sub(r"\{\w+\}", "", english[key])), reverse=True)
+
+    def gap(name: str) -> str:
+        return _ANYTHING if name in open_gaps else _FIGURE
+
+    return {key: template_pattern(english[key], gap) for key in keys}
 
 
 def join_translations(*folders: PageTexts) -> dict[str, dict[str, str]]:

@@ -4,24 +4,26 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from style_lora.errors import GenerationError
 from style_lora.generate import (
     GRID_SCALES,
-    Picture,
     choose_base,
-    draw_comparison,
-    file_stem,
     list_orders,
     paint_pictures,
+    save_grids,
     save_pictures,
 )
 from style_lora.lora_file import LoraFile, find_lora
 from style_lora.painter import SIZE_STEP_PX, PictureOrder
 
 DONE = 0
+_MOST = 1000
+_HIGHEST_SEED = 2**32 - 1
+_STRONGEST = 10
+_MOST_GUIDANCE = 100
+_LEAST_SIDE_PX, _MOST_SIDE_PX = 64, 4096
 _DEFAULTS = PictureOrder("")
 
 
@@ -40,7 +42,7 @@ def add_generate_parser(
         help="folder of a training, a LoRA file of diffusers or kohya, or OWNER/NAME on the hub",
     )  # fmt: skip
     parser.add_argument(
-        "--prompt", required=True, action="append", metavar="TEXT",
+        "--prompt", required=True, action="append", type=_words, metavar="TEXT",
         help="what the picture shows; may be given several times",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("pictures"), metavar="FOLDER")
@@ -48,12 +50,12 @@ def add_generate_parser(
         "--base", metavar="MODEL",
         help="folder of an SDXL or its name on the hub (default: what the LoRA was trained on)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=_DEFAULTS.seed, help="of the first picture")
+    parser.add_argument("--seed", type=_seed, default=_DEFAULTS.seed, help="of the first picture")
     parser.add_argument(
-        "--n", type=_positive, default=1, metavar="COUNT", help="pictures of each prompt"
+        "--n", type=_count, default=1, metavar="COUNT", help="pictures of each prompt"
     )
     parser.add_argument(
-        "--scale", type=float, nargs="+", metavar="S",
+        "--scale", type=_strength, nargs="+", metavar="S",
         help="strength of the LoRA, one or several (default: 1; 0 is without it)",
     )  # fmt: skip
     parser.add_argument(
@@ -65,8 +67,8 @@ def add_generate_parser(
 
 def _add_sampling(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--negative", default="", metavar="TEXT", help="what it shall not show")
-    parser.add_argument("--steps", type=_positive, default=_DEFAULTS.steps)
-    parser.add_argument("--guidance", type=float, default=_DEFAULTS.guidance)
+    parser.add_argument("--steps", type=_count, default=_DEFAULTS.steps)
+    parser.add_argument("--guidance", type=_guidance, default=_DEFAULTS.guidance)
     parser.add_argument(
         "--size", type=_size, metavar="PX|WxH",
         help="side or width and height, multiples of 8 (default: as trained)",
@@ -89,15 +91,19 @@ def run_generate(args: argparse.Namespace) -> int:
     lora = find_lora(args.lora)
     orders = _orders(args, lora)
     _tell_before(lora, args, len(orders))
-    pictures = paint_pictures(lora, orders, args.base, args.device)
+    pictures = paint_pictures(lora, orders, args.base, args.device, _tell)
     try:
         saved = save_pictures(pictures, args.out, print)
+        if args.grid:
+            save_grids(saved, args.out, print)
     except OSError as error:
         message = f"The pictures cannot be written to {args.out}: {error.strerror or error}."
         raise GenerationError(message) from error
-    if args.grid:
-        _save_grids(saved, args.out)
     return DONE
+
+
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr)
 
 
 def _orders(args: argparse.Namespace, lora: LoraFile) -> list[PictureOrder]:
@@ -109,7 +115,8 @@ def _orders(args: argparse.Namespace, lora: LoraFile) -> list[PictureOrder]:
         guidance=args.guidance,
         negative_prompt=args.negative,
     )
-    return list_orders(args.prompt, args.n, _scales(args.scale, args.grid), like)
+    prompts = list(dict.fromkeys(args.prompt))
+    return list_orders(prompts, args.n, _scales(args.scale, args.grid), like)
 
 
 def _scales(given: Sequence[float] | None, grid: bool) -> list[float]:
@@ -120,33 +127,51 @@ def _scales(given: Sequence[float] | None, grid: bool) -> list[float]:
 
 
 def _tell_before(lora: LoraFile, args: argparse.Namespace, count: int) -> None:
-    print(f"Painting {count} with {choose_base(lora, args.base)} ...", file=sys.stderr)
+    _tell(f"Painting {count} with {choose_base(lora, args.base)} ...")
     if lora.caption:
-        print(f"Captions of its dataset look like this: {lora.caption}", file=sys.stderr)
+        _tell(f"Captions of its dataset look like this: {lora.caption}")
 
 
-def _save_grids(pictures: Sequence[Picture], folder: Path) -> None:
-    for _, group in groupby(pictures, lambda picture: picture.order.prompt):
-        alike = list(group)
-        stem = file_stem(alike[0].order).partition("_seed")[0]
-        path = folder / f"{stem}_grid.png"
-        draw_comparison(alike).save(path)
-        print(path)
+def _words(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("say what to paint")
+    return text
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
+def _count(text: str) -> int:
+    return int(_number(text, 1, _MOST, int))
+
+
+def _seed(text: str) -> int:
+    return int(_number(text, 0, _HIGHEST_SEED, int))
+
+
+def _strength(text: str) -> float:
+    return _number(text, -_STRONGEST, _STRONGEST, float)
+
+
+def _guidance(text: str) -> float:
+    return _number(text, 0, _MOST_GUIDANCE, float)
+
+
+def _number(text: str, least: float, most: float, kind: type[int] | type[float]) -> float:
+    try:
+        number = kind(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+    if not least <= number <= most:  # also false for NaN
+        raise argparse.ArgumentTypeError(f"must be from {least:,} to {most:,}")
     return number
 
 
 def _size(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)(?:[xX](\d+))?", text)
+    found = re.fullmatch(r"(\d{1,5})(?:[xX](\d{1,5}))?", text)
     if not found:
         raise argparse.ArgumentTypeError("write 1024, or 832x1216")
     width = int(found[1])
     height = int(found[2] or width)
-    if not width or not height or width % SIZE_STEP_PX or height % SIZE_STEP_PX:
+    if width % SIZE_STEP_PX or height % SIZE_STEP_PX:
         raise argparse.ArgumentTypeError(f"must be multiples of {SIZE_STEP_PX}")
+    if not all(_LEAST_SIDE_PX <= side <= _MOST_SIDE_PX for side in (width, height)):
+        raise argparse.ArgumentTypeError(f"must be from {_LEAST_SIDE_PX} to {_MOST_SIDE_PX}")
     return width, height

@@ -9,6 +9,7 @@ import importlib.util
 import logging
 import math
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ import httpx
 from PIL import Image
 
 from style_lora.base_source import fetch_base
-from style_lora.errors import GenerationError, StyleLoraError
+from style_lora.errors import BaseModelError, GenerationError, StyleLoraError
 from style_lora.generate import choose_base
 from style_lora.lora_file import LoraFile, find_lora
 from style_lora.painter import PictureOrder, open_painter
@@ -40,6 +41,37 @@ SECONDS_A_STEP = 0.4
 
 _LOG = logging.getLogger(__name__)
 _PACKAGES = ("diffusers", "peft", "torch")
+# Titles of errors that come out of a GPU worker: where in `paint_on_gpu` they arose.
+_PAINTING, _SETTING_UP = "Painting", "Setting up"
+# (title, how the message begins, what a visitor is told), read from spaces 0.51.3; the first that
+# fits counts. vetscanner/gpu_failures.py has the same list for its own reports.
+_REFUSALS: Final = (
+    ("ZeroGPU quota exceeded", "No GPU was available", "No GPU was free. Try again in a minute."),
+    (
+        "ZeroGPU quota exceeded",
+        "",
+        "The GPU time is used up, yours or that of all visitors who are not signed in to Hugging "
+        "Face. Try again later.",
+    ),
+    (
+        "ZeroGPU illegal duration",
+        "",
+        "Painting would take more GPU time than one request may have.",
+    ),
+    (
+        "ZeroGPU pending credits exceeded",
+        "",
+        "Your GPU credits are held by tasks that are still running. Try again in a moment.",
+    ),
+    ("ZeroGPU queue timeout", "", "No GPU was free. Try again in a minute."),
+    (
+        "ZeroGPU client error",
+        "Expired",
+        "The sign-in to the GPU service has expired. Reload the page.",
+    ),
+    ("ZeroGPU client error", "No GPU", "No GPU was free. Try again in a minute."),
+    ("ZeroGPU worker error", "", "The GPU worker failed. Try again."),
+)
 # What a GPU call can raise beside the refusals in words (`gr.Error`).
 _SERVICE_FAILURES = (
     httpx.HTTPError, OSError, RuntimeError, ValueError, LookupError, AssertionError,
@@ -84,17 +116,28 @@ def gpu_duration_s(base: str, lora: LoraFile, order: PictureOrder) -> int:
     return min(MOST_S, math.ceil(seconds))
 
 
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A picture, and the end of its prompt that the model did not see; mostly nothing."""
+
+    image: Image.Image
+    cut: str
+
+
 @spaces.GPU(duration=gpu_duration_s)  # type: ignore[untyped-decorator]
-def paint_on_gpu(base: str, lora: LoraFile, order: PictureOrder) -> Image.Image:
+def paint_on_gpu(base: str, lora: LoraFile, order: PictureOrder) -> Painted:
     """Load the model, paint one picture, unload it; arguments and result are plain.
 
-    Only a `gr.Error` keeps its words on the way out of a GPU worker.
+    Only a `gr.Error` keeps its words on the way out of a GPU worker; its title says whose fault
+    it was.
     """
     try:
         with open_painter(base, lora, "cpu" if _wants_cpu() else None) as painter:
-            return painter.paint(order)
+            return Painted(painter.paint(order), painter.find_cut(order.prompt))
+    except GenerationError as error:
+        raise gr.Error(str(error), title=_PAINTING, print_exception=False) from error
     except StyleLoraError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise gr.Error(str(error), title=_SETTING_UP, print_exception=False) from error
 
 
 def find_style() -> LoraFile:
@@ -106,7 +149,7 @@ def find_style() -> LoraFile:
     return find_lora(os.environ.get(LORA_VARIABLE, ""))
 
 
-def paint(lora: LoraFile, order: PictureOrder) -> Image.Image:
+def paint(lora: LoraFile, order: PictureOrder) -> Painted:
     """Paint one picture for a visitor.
 
     Call it in the thread that Gradio runs the handler in: the visitor's token is there.
@@ -116,15 +159,29 @@ def paint(lora: LoraFile, order: PictureOrder) -> Image.Image:
         order: What to paint.
 
     Raises:
-        StyleLoraError: There is no picture; the message says why.
+        GenerationError: There is no picture; the message says why, in words for a visitor.
+        StyleLoraError: The server's owner has to mend something.
     """
     # Before the GPU's time runs; and a forked GPU worker need not import it all again.
     base = str(fetch_base(choose_base(lora, None), not _wants_cpu(), _LOG.info))
     try:
-        image: Image.Image = paint_on_gpu(base, lora, order)
+        painted: Painted = paint_on_gpu(base, lora, order)
     except gr.Error as refusal:
-        raise GenerationError(str(refusal.message)) from refusal
+        raise _translate(refusal) from refusal
     except _SERVICE_FAILURES as error:
         message = f"The GPU service reported an error ({type(error).__name__}). Try again."
         raise GenerationError(message) from error
-    return image
+    return painted
+
+
+def _translate(refusal: gr.Error) -> StyleLoraError:
+    """Return what the worker or the GPU service refuses as an error of ours."""
+    said = str(refusal.message)
+    if refusal.title == _SETTING_UP:
+        return BaseModelError(said)
+    if refusal.title == _PAINTING:
+        return GenerationError(said)
+    for title, beginning, words in _REFUSALS:
+        if refusal.title == title and said.startswith(beginning):
+            return GenerationError(words)
+    return GenerationError(f"The GPU service reported an error ({refusal.title}). Try again.")

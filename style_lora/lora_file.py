@@ -28,6 +28,13 @@ _FOR_SDXL = re.compile(r"(unet|text_encoder|text_encoder_2)\.|lora_(unet|te1|te2
 # The first of the two matrices of a layer as diffusers, older diffusers, and kohya name it.
 _FIRST_MATRIX = re.compile(r"\.lora_A\.weight$|[._]lora\.down\.weight$|\.lora_down\.weight$")
 
+# The first matrix of a layer that reads captions, and how wide those of other models are.
+_FROM_CAPTIONS = re.compile(r"attn2[._](processor\.)?to_k.*(lora_A|down)\.")
+_OTHER_BASES: Final = {768: "Stable Diffusion 1.x", 1024: "Stable Diffusion 2.x"}
+_PICKLE_ENDINGS: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_LEAST_SIDE_PX, _MOST_SIDE_PX, _SIDE_STEP_PX = 64, 2048, 8
+_MOST_LETTERS: Final = 300
+
 
 @dataclass(frozen=True, slots=True)
 class LoraFile:
@@ -60,20 +67,35 @@ def find_lora(where: str | Path) -> LoraFile:
         HubError: The hub cannot be reached, or does not give it.
     """
     path = _find_weights(str(where))
-    layers = _count_layers(path)
+    shapes = _read_shapes(path)
+    _refuse_other_base(path, shapes)
+    layers = _count_layers(path, list(shapes))
     told = _read_config(path.with_name(CONFIG_NAME))
     return LoraFile(
         path,
         layers,
         _take(told, "base", str) or None,
-        _take(told, "resolution", int) or SDXL_SIDE_PX,
-        _take(told, "caption", str) or "",
+        _take_side(told),
+        _take_line(told, "caption"),
     )
 
 
 def _take(told: dict[str, Any], name: str, kind: type[_Kind]) -> _Kind | None:
     value = told.get(name)
     return value if isinstance(value, kind) else None
+
+
+def _take_side(told: dict[str, Any]) -> int:
+    """Return the resolution, or SDXL's own where a file from elsewhere has one that cannot be."""
+    side = _take(told, "resolution", int) or SDXL_SIDE_PX
+    is_possible = _LEAST_SIDE_PX <= side <= _MOST_SIDE_PX and side % _SIDE_STEP_PX == 0
+    return side if is_possible else SDXL_SIDE_PX
+
+
+def _take_line(told: dict[str, Any], name: str) -> str:
+    """Return a text as one line; a terminal must not obey what a file from elsewhere says."""
+    text = " ".join((_take(told, name, str) or "").split())
+    return "".join(letter for letter in text if letter.isprintable())[:_MOST_LETTERS]
 
 
 def _find_weights(where: str) -> Path:
@@ -98,6 +120,9 @@ def _find_in_folder(folder: Path) -> Path:
         names = ", ".join(path.name for path in found)
         message = f"{folder} holds several LoRA files: name one of {names}."
         raise LoraFileError(message)
+    pickles = [path for path in sorted(folder.iterdir()) if path.suffix in _PICKLE_ENDINGS]
+    if pickles:
+        raise LoraFileError(_tell_unreadable(pickles[0]))
     message = (
         f"{folder} holds no LoRA ({WEIGHTS_NAME}). A training that has not ended yet has only "
         "checkpoints: run it again with --resume."
@@ -120,8 +145,7 @@ def _fetch(name: str) -> Path:
     return fetch_hub_files(repository, wanted, advice, asked) / WEIGHTS_NAME
 
 
-def _count_layers(path: Path) -> int:
-    names = _read_names(path)
+def _count_layers(path: Path, names: list[str]) -> int:
     layers = sum(1 for name in names if _FIRST_MATRIX.search(name))
     strangers = [name for name in names if not _FOR_SDXL.match(name)]
     if layers and not strangers:
@@ -134,15 +158,35 @@ def _count_layers(path: Path) -> int:
     raise LoraFileError(message)
 
 
-def _read_names(path: Path) -> list[str]:
+def _refuse_other_base(path: Path, shapes: dict[str, list[int]]) -> None:
+    """Tell by the width of the captions which model a LoRA belongs to, before SDXL is loaded."""
+    for name, shape in shapes.items():
+        if _FROM_CAPTIONS.search(name) and len(shape) > 1 and shape[1] in _OTHER_BASES:
+            raise LoraFileError(
+                f"{path} is a LoRA for {_OTHER_BASES[shape[1]]}, which SDXL cannot use. Give one "
+                "that was trained on SDXL."
+            )
+
+
+def _read_shapes(path: Path) -> dict[str, list[int]]:
+    """Return the names of all tensors and their shapes."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as tensors:
-            return list(tensors.keys())
+            names = list(tensors.keys())
+            return {name: tensors.get_slice(name).get_shape() for name in names}
     except (OSError, SafetensorError) as error:
-        message = f"{path} cannot be read as a safetensors file: it is damaged or another kind."
-        raise LoraFileError(message) from error
+        raise LoraFileError(_tell_unreadable(path)) from error
+
+
+def _tell_unreadable(path: Path) -> str:
+    if path.suffix in _PICKLE_ENDINGS:
+        return (
+            f"{path} is a pickle file, which may run a program when it is read. Only .safetensors "
+            "files are taken."
+        )
+    return f"{path} cannot be read as a safetensors file: it is damaged or another kind."
 
 
 def _read_config(path: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from style_lora.base_source import check_base, fetch_base, pick_variant
 from style_lora.devices import empty_caches, pick_device, pick_precision, to_dtype
 from style_lora.errors import BaseModelError, GenerationError, LoraFileError, first_line
 from style_lora.lora_file import LoraFile
+from style_lora.prompt_length import find_cut
 
 if TYPE_CHECKING:
     import torch
@@ -80,12 +81,16 @@ class Painter:
         try:
             pixels = self._run(order)
         except (RuntimeError, MemoryError) as error:
-            message = (
-                f"Painting failed on {self._device.type} ({type(error).__name__}: {error}). "
-                "Try a smaller size."
-            )
-            raise GenerationError(message) from error
+            raise GenerationError(_tell_failure(error, self._device.type)) from error
         return _to_image(pixels)
+
+    def find_cut(self, prompt: str) -> str:
+        """Return the end of a prompt that the model does not see; empty where it sees all.
+
+        Args:
+            prompt: What a picture shall show, or not show.
+        """
+        return find_cut(self._pipeline.tokenizer, prompt)
 
     def _run(self, order: PictureOrder) -> Any:
         import torch
@@ -151,6 +156,13 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
         yield painter
     finally:
         painter.close()
+
+
+def _tell_failure(error: Exception, device: str) -> str:
+    said = first_line(error)
+    if isinstance(error, MemoryError) or "memory" in said:
+        return f"There was too little memory on {device} to paint this size. Try a smaller one."
+    return f"Painting failed on {device} ({type(error).__name__}: {said})."
 
 
 def _tell(message: str) -> None:

@@ -13,8 +13,9 @@ from serving.error_html import error_html
 from serving.localised_numbers import write_number
 from serving.page_texts import load_page_texts
 from style_lora.commands import list_commands
-from style_lora.errors import StyleLoraError
+from style_lora.errors import GenerationError, StyleLoraError
 from style_lora.gpu import can_paint, find_style, paint
+from style_lora.message_words import tell_reason
 from style_lora.painter import PictureOrder
 
 STYLE_TEXTS: Final = load_page_texts(Path(__file__).parent / "languages" / "page", "style")
@@ -150,10 +151,17 @@ def on_paint(
         order = PictureOrder(
             prompt[:_MOST_LETTERS], chosen, scale, size_px=(lora.resolution, lora.resolution)
         )
-        image = paint(lora, order)
+        painted = paint(lora, order)
+    except GenerationError as error:
+        _LOG.warning("No picture: %s", error)
+        reason = tell_reason(str(error), language)
+        return None, error_html(STYLE_TEXTS.tell("failed", language, reason=reason))
     except StyleLoraError as error:
+        # Of the owner's making, and with the places of files: nothing for visitors.
         _LOG.error("No picture: %s", error)
-        return None, error_html(STYLE_TEXTS.tell("failed", language, reason=str(error)))
+        return None, error_html(STYLE_TEXTS.tell("server_fault", language))
     strength = write_number(order.scale, language, 1)
-    told = STYLE_TEXTS.tell("painted", language, seed=chosen, scale=strength)
-    return image, f"<p>{escape(told)}</p>"
+    told = f"<p>{escape(STYLE_TEXTS.tell('painted', language, seed=chosen, scale=strength))}</p>"
+    if painted.cut:
+        told += f"<p>{escape(STYLE_TEXTS.tell('cut', language, words=painted.cut))}</p>"
+    return painted.image, told

@@ -1,6 +1,9 @@
 """Generation with a LoRA of diffusers' own making: load, paint, unload; and what is refused."""
 
 import gc
+import json
+import pickle
+import shutil
 import weakref
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from style_lora.cli import main
 from style_lora.errors import BaseModelError, GenerationError, LoraFileError
-from style_lora.generate import draw_comparison, list_orders, paint_pictures
+from style_lora.generate import choose_base, draw_comparison, list_orders, paint_pictures
 from style_lora.lora_file import WEIGHTS_NAME, LoraFile, find_lora
 from style_lora.painter import PictureOrder, open_painter
 from tests.style_lora.drawn_lora import save_official_lora
@@ -139,3 +142,117 @@ def test_a_wrong_base_is_refused(tiny_base: Path, official: LoraFile, tmp_path: 
     for base in (tmp_path, unfinished, tiny_base / "unet", tmp_path / "missing" / "folder"):
         with pytest.raises(BaseModelError, match=r"SDXL|fetched from the hub"):
             paint(base, official, ORDER)
+
+
+def test_prompts_that_begin_alike_do_not_overwrite_each_other(
+    tiny_base: Path, official: LoraFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "a very long description of the harbour with many ships "
+    prompts = ["A ship!", "a ship", "a ship", f"{long} by day", f"{long} by night"]
+    options = [f"--prompt={prompt}" for prompt in prompts]
+    options += ["--lora", str(official.path), "--base", str(tiny_base), "--out", str(tmp_path)]
+    sampling = ["--steps", "1", "--size", "64", "--grid", "--scale", "0"]
+    assert main(["generate", *options, *sampling]) == 0
+    pictures = capsys.readouterr().out.splitlines()
+    assert len(pictures) == len(set(pictures)) == 2 * 4
+    assert all(Path(one).is_file() for one in pictures)
+
+
+def test_what_is_cut_off_a_prompt_is_told_before_painting(
+    tiny_base: Path, official: LoraFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt = " ".join(["engraving"] * 75 + ["ship", "sea"])
+    options = ["--lora", str(official.path), "--base", str(tiny_base), "--out", str(tmp_path)]
+    options += ["--steps", "1", "--size", "64", f"--prompt={prompt}"]
+    assert main(["generate", *options]) == 0
+    assert "without the end: ship sea" in capsys.readouterr().err
+    order = PictureOrder(prompt, steps=1, size_px=(64, 64))
+    shorter = PictureOrder(prompt.removesuffix(" ship sea"), steps=1, size_px=(64, 64))
+    whole, kept = paint(tiny_base, official, order, shorter)
+    assert np.array_equal(whole, kept), "what is told is what is cut"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--n", "0"], ["--n", "-1"], ["--n", "many"], ["--n", "1000000000"], ["--seed", "-1"],
+        ["--seed", str(2**64)], ["--scale", "nan"], ["--scale", "inf"], ["--steps", "0"],
+        ["--guidance", "nan"], ["--size", "0"], ["--size", "65"], ["--size", "8"],
+        ["--size", "64x100000"], ["--size", "1e3"], ["--prompt", " "], ["--device", "tpu"],
+    ],
+)  # fmt: skip
+def test_options_that_cannot_work_are_refused(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", "--lora", "lora", "--prompt", "a ship", *options])
+    assert ended.value.code == 2
+    assert f"argument {options[0]}: " in capsys.readouterr().err
+
+
+def test_a_lora_of_another_stable_diffusion_is_named(official: LoraFile, tmp_path: Path) -> None:
+    tensors = load_file(official.path)
+    for width, model in ((768, "1.x"), (1024, "2.x")):
+        other = {
+            name: torch.zeros(part.shape[0], width) if "attn2.to_k.lora_A" in name else part
+            for name, part in tensors.items()
+        }
+        path = tmp_path / f"{width}.safetensors"
+        save_file(other, path)
+        with pytest.raises(LoraFileError, match=f"a LoRA for Stable Diffusion {model}"):
+            find_lora(path)
+    kohya = "lora_unet_down_blocks_0_attentions_0_transformer_blocks_0_attn2_to_k.lora_down.weight"
+    save_file({kohya: torch.zeros(4, 768)}, tmp_path / "kohya.safetensors")
+    with pytest.raises(LoraFileError, match=r"Stable Diffusion 1\.x"):
+        find_lora(tmp_path / "kohya.safetensors")
+
+
+class Trap:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.mark,)
+
+
+def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
+    mark = tmp_path / "it ran"
+    (tmp_path / "lora").mkdir()
+    for name in ("pytorch_lora_weights.bin", "last.ckpt"):
+        (tmp_path / "lora" / name).write_bytes(pickle.dumps(Trap(mark)))
+        with pytest.raises(LoraFileError, match="is a pickle file"):
+            find_lora(tmp_path / "lora" / name)
+    with pytest.raises(LoraFileError, match="is a pickle file"):
+        find_lora(tmp_path / "lora")
+    (tmp_path / "lora" / WEIGHTS_NAME).write_bytes(pickle.dumps(Trap(mark)))
+    with pytest.raises(LoraFileError, match="damaged or another kind"):
+        find_lora(tmp_path / "lora")
+    assert not mark.exists()
+
+
+def test_what_a_config_from_elsewhere_says_is_not_obeyed(
+    official: LoraFile, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(official.path.parent, tmp_path / "lora")
+    for side in (7, 10**9, -1024, 1001, True, "1024"):
+        config = {"resolution": side, "caption": "ink\x1b[2J\n" + "x" * 9999, "base": 3}
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        found = find_lora(folder)
+        assert found.resolution == 1024
+        assert found.caption.startswith("ink[2J x")
+        assert len(found.caption) == 300
+        assert found.base is None
+    (folder / "config.json").write_text('{"base": "/not/here"}', encoding="utf-8")
+    with pytest.raises(LoraFileError, match="--base"):
+        choose_base(find_lora(folder), None)
+
+
+def test_pictures_that_find_no_room_are_told(
+    tiny_base: Path, official: LoraFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "taken").touch()
+    options = ["--lora", str(official.path), "--base", str(tiny_base), "--prompt", "a ship"]
+    assert main(["generate", *options, "--out", str(tmp_path / "taken")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
