@@ -36,7 +36,7 @@ from archive_tools.scale.command import add_scale_options, scale_with_progress
 from archive_tools.schedule import PageDone
 from archive_tools.schema import RunStatus
 from archive_tools.score_table import open_score_table
-from archive_tools.shard_store import open_store
+from archive_tools.shard_store import ShardStore, open_store
 from archive_tools.source_plan import plan_sources
 from archive_tools.terminal import drop_output, end_in_order_on_signals, fill_closed_streams
 from archive_tools.writer import journal_path
@@ -121,9 +121,7 @@ def run_build(options: argparse.Namespace) -> int:
     print_failures(report, sys.stderr)
     if options.push_to_hub and report.out is not None:
         _push(report.out, options.push_to_hub)
-    if store is not None and report.out is not None:
-        copy_dataset(report.out, store, _tell_sent)
-        print(f"\nCopied to {store.place}", file=sys.stderr)
+    _copy(report, store)
     _print_json(report.to_json()) if options.json else print(summarise(report))
     return _status(report)
 
@@ -134,8 +132,10 @@ def run_scale(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
+    store = open_store(options.copy_to) if options.copy_to else None
     report = scale_with_progress(options, _config(options), _limits(options), sys.stderr)
     print_failures(report, sys.stderr)
+    _copy(report, store)
     _print_json(report.to_json()) if options.json else print(summarise(report))
     return _status(report)
 
@@ -236,11 +236,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         metavar="USER/NAME",
         help="then send the dataset to this Hugging Face repository (token from HF_TOKEN)",
     )
-    parser.add_argument(
-        "--copy-to",
-        metavar="ADDRESS",
-        help="then copy the dataset to s3://BUCKET/FOLDER or another folder, README.md last",
-    )
+    _add_copy_to(parser)
     parser.add_argument(
         "--resume", action="store_true", help="continue the stopped or killed run of this --out"
     )
@@ -258,11 +254,29 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
     _add_sources(parser)
     add_picture_options(parser)
     add_scale_options(parser)
+    _add_copy_to(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.set_defaults(
         command=run_scale,
-        when_stopped="Stopped. Finished shards are kept: give the same command to go on.",
+        when_stopped="Stopped. Finished shards are kept, and so are pages put together: give the "
+        "same command with --resume to go on.",
     )
+
+
+def _add_copy_to(parser: argparse.ArgumentParser) -> None:
+    """Describe where a finished dataset goes then."""
+    parser.add_argument(
+        "--copy-to",
+        metavar="ADDRESS",
+        help="then copy the dataset to s3://BUCKET/FOLDER or another folder, README.md last",
+    )
+
+
+def _copy(report: RunReport, store: ShardStore | None) -> None:
+    """Copy a dataset, where that was asked for, and say where it is."""
+    if store is not None and report.out is not None:
+        copy_dataset(report.out, store, _tell_sent)
+        print(f"\nCopied to {store.place}", file=sys.stderr)
 
 
 def _tell_sent(count: int) -> None:

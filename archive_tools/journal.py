@@ -18,15 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from archive_tools.errors import DatasetWriteError
+from archive_tools.file_lock import try_lock
 from archive_tools.schema import DocumentDetails, PageOutcome
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-# Windows locks bytes, and a locked byte cannot be read: lock one that no journal reaches.
-_LOCKED_BYTE = 1 << 40
 # Options and versions take a kilobyte or two.
 _LONGEST_FIRST_LINE = 2**20
 
@@ -250,14 +244,9 @@ def has_kept_page(path: Path) -> bool:
 
 def _lock(file: FileIO, path: Path) -> None:
     try:
-        if sys.platform == "win32":
-            file.seek(_LOCKED_BYTE)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # The run that held the lock may have finished, and removed the file, since we opened it.
-        is_current = os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except (BlockingIOError, PermissionError, FileNotFoundError):
+        is_current = try_lock(file) and os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
         is_current = False
     if not is_current:
         raise DatasetWriteError(

@@ -3,6 +3,10 @@
 import asyncio
 import logging
 import queue
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,7 +58,8 @@ class DaskEngine:
         self._settings: Any = dask.config.set(_SETTINGS)
         try:
             if address is None:
-                self._cluster = _start_cluster(worker_count or count_usable_cpus())
+                with _without_interrupts():
+                    self._cluster = _start_cluster(worker_count or count_usable_cpus())
             self._client = _dask.Client(self._cluster or address, set_as_default=False)
         except (OSError, TimeoutError, ValueError, RuntimeError) as error:
             self._close_cluster()
@@ -137,6 +142,25 @@ class DaskEngine:
         if self._cluster is not None:
             self._cluster.close(timeout=_CLOSE_S)
         self._settings.__exit__(None, None, None)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let what is started meanwhile not hear of Ctrl-C, which a terminal sends to everybody.
+
+    Workers would each end with a traceback, and no longer do what they are told at the end. For
+    this process it only comes later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # First, since its start lets the signal through again.
+    resource_tracker.ensure_running()
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
 def _start_cluster(worker_count: int) -> Any:

@@ -2,6 +2,10 @@
 
 import logging
 import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -89,10 +93,12 @@ class RayEngine:
         traceback: TracebackType | None,
     ) -> None:
         """Take back what is unfinished; end the cluster if it is ours."""
+        if self._is_ours:
+            # It ends everything; Ray crashes now and then where tasks are cancelled just before.
+            ray.shutdown()
+            return
         for unfinished in self._numbers:
             ray.cancel(unfinished, force=True)
-        if self._is_ours:
-            ray.shutdown()
 
 
 def _connect(address: str | None, worker_count: int | None) -> None:
@@ -108,9 +114,23 @@ def _connect(address: str | None, worker_count: int | None) -> None:
             "object_store_memory": _STORE_BYTES,
         }
     try:
-        ray.init(**settings)
+        with _own_signals():
+            ray.init(**settings)
     except (OSError, ValueError, RuntimeError, exceptions.RayError) as error:
         raise _unreachable(address, error) from error
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Take back what Ray does when this process is asked to end: it shows a page of addresses."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former or signal.SIG_DFL)
 
 
 def _unreachable(address: str | None, error: Exception) -> EngineError:

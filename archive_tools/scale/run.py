@@ -19,6 +19,7 @@ from archive_tools.scale.reduce import ShardSteps
 from archive_tools.scale.repair import Notice, ShardRepair
 from archive_tools.scale.shard_worker import run_task
 from archive_tools.scale.tasks import ShardOptions, hash_options
+from archive_tools.scale.work_place import remove_abandoned
 from archive_tools.selection import Selection
 from archive_tools.shard_store import ShardStore, open_store
 from archive_tools.writer import check_dataset, open_dataset_writer
@@ -94,9 +95,13 @@ def scale_dataset(
     # Without a name: nothing of it is left behind, however this ends.
     with tempfile.TemporaryFile(dir=out.parent) as file:
         ledger = DocumentLedger(file)
-        with open_engine(scale.engine, partial(run_task, options)) as engine:
-            documents = iter_documents(sources, out)
-            yield from Dispatcher(engine, documents, options, store, ledger)
+        try:
+            with open_engine(scale.engine, partial(run_task, options)) as engine:
+                documents = iter_documents(sources, out)
+                yield from Dispatcher(engine, documents, options, store, ledger)
+        finally:
+            # Engines end their workers without asking them.
+            remove_abandoned()
         repair = ShardRepair(sources, out, options)
         for step in _reduce(out, options, store, ledger, scale.resume, repair):
             if isinstance(step, RunReport):

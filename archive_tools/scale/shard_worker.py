@@ -5,7 +5,6 @@ other run; so a hostile page costs itself, and not the worker of the cluster. Th
 open document are kept from one task to the next.
 """
 
-import tempfile
 import threading
 from collections.abc import Container, Iterator
 from contextlib import ExitStack
@@ -30,6 +29,7 @@ from archive_tools.scale.tasks import (
     hash_options,
     iter_keys,
 )
+from archive_tools.scale.work_place import open_work_place
 from archive_tools.schedule import rename_failure, rename_in, size_in_bytes
 from archive_tools.schema import (
     HashResult,
@@ -119,8 +119,7 @@ class _Workshop:
         self._stack = ExitStack()
         self._store = open_store(options.store)
         self._known = KnownDocuments(self._store, options.options_hash)
-        temporary = tempfile.TemporaryDirectory(prefix="shards-", ignore_cleanup_errors=True)
-        self._folder = Path(self._stack.enter_context(temporary))
+        self._folder = self._stack.enter_context(open_work_place())
         self._executor = self._stack.enter_context(_StoppableExecutor(options))
 
     @classmethod

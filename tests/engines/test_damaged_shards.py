@@ -24,10 +24,12 @@ def test_damaged_shards_are_made_again(tmp_path: Path, capsys: pytest.CaptureFix
         words = [
             "scale", str(tmp_path / "a.pdf"), "--out", str(tmp_path / out), "--shards", str(shards),
             "--workers", "1", "--pages-per-shard", "2", "--filter", "none", "--size", "64",
-            "--min-size", "0",
+            "--min-size", "0", "--copy-to", str(tmp_path / "copies"),
         ]  # fmt: skip
         assert main(words) == 0
-        return (tmp_path / out).read_bytes(), capsys.readouterr().err
+        made = (tmp_path / out).read_bytes()
+        assert (tmp_path / "copies" / out).read_bytes() == made
+        return made, capsys.readouterr().err
 
     whole, words = run("first.zip")
     assert "damaged" not in words

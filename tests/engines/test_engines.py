@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections.abc import Sequence
 from functools import partial
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import dask
@@ -24,6 +25,7 @@ import pytest
 
 from archive_tools.errors import EngineError
 from archive_tools.run_report import RunReport
+from archive_tools.scale import dask_engine, ray_engine
 from archive_tools.scale.choose_engine import open_engine
 from archive_tools.scale.dispatch import Dispatcher, ShardProgress
 from archive_tools.scale.documents import DocumentLedger, iter_documents
@@ -138,6 +140,7 @@ def start_scale(scans: Path, out: Path, *engine: str) -> psutil.Popen:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -207,7 +210,8 @@ def test_interrupt_ends_in_order(scans: Path, built: bytes, tmp_path: Path) -> N
     driver = start_scale(scans, out, "--workers", "2")
     wait_for_shard(out, driver)
     workers = driver.children()
-    driver.send_signal(signal.SIGINT)
+    # As a terminal does: to everything that was started from it.
+    os.killpg(driver.pid, signal.SIGINT)
     _, errors = driver.communicate(timeout=60)
     assert driver.returncode == 130
     assert "Finished shards are kept" in errors
@@ -218,6 +222,19 @@ def test_interrupt_ends_in_order(scans: Path, built: bytes, tmp_path: Path) -> N
     _, shards = run_scale(scans, out, ONE_PROCESS, 1)
     assert shards.shards_found >= 1
     assert out.read_bytes() == built
+
+
+def test_signals_stay_ours() -> None:
+    """Dask's workers would end at Ctrl-C with a traceback each, and Ray at SIGTERM with a page."""
+    with dask_engine._without_interrupts():
+        # What is done again before each worker is started.
+        resource_tracker.ensure_running()
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ours = signal.getsignal(signal.SIGTERM)
+    with ray_engine._own_signals():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    assert signal.getsignal(signal.SIGTERM) is ours
 
 
 def test_address_that_does_not_answer_is_explained(tmp_path: Path) -> None:
