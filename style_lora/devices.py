@@ -19,6 +19,19 @@ def pick_device() -> "torch.device":
     return torch.device("cpu")
 
 
+def is_available(device: "torch.device") -> bool:
+    """Tell whether this machine has a device that this build of PyTorch can use.
+
+    Args:
+        device: Any of `cpu`, `cuda` and `mps`.
+    """
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.is_available()
+    return device.type == "cpu" or torch.backends.mps.is_available()
+
+
 def pick_precision(device: "torch.device") -> Precision:
     """Return the number format that suits a device.
 
@@ -50,6 +63,18 @@ def name_device(device: "torch.device") -> str:
     if device.type == "cuda":
         return str(torch.cuda.get_device_name(device))
     return {"mps": "Apple GPU", "cpu": "this CPU"}.get(device.type, device.type)
+
+
+def is_short_of_memory(error: BaseException) -> bool:
+    """Tell whether an error means that memory, of the GPU or the computer, did not suffice.
+
+    Args:
+        error: What a library has raised.
+    """
+    # PyTorch has an exception of its own for GPUs and a plain RuntimeError for the CPU.
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "memory" in str(error).lower()
+    )
 
 
 def empty_caches(device: "torch.device") -> None:

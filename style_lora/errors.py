@@ -6,7 +6,7 @@ StyleLoraError
 ├── BaseModelError         the base model is missing, incomplete or no SDXL, or packages are missing
 ├── HubError               the hub cannot be reached, or does not give what is asked for
 ├── DiskSpaceError         there is not, or no longer, room for what must be written
-├── TrainingStoppedError   the loss is no number any more
+├── TrainingStoppedError   the loss is no number any more, or memory does not suffice
 ├── LoraFileError          a LoRA file cannot be read, or is none for SDXL
 └── GenerationError        a picture cannot be painted or saved
 """

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from style_lora.base_model import require_packages
 from style_lora.base_source import check_base, fetch_base, pick_variant
-from style_lora.devices import empty_caches, pick_device, pick_precision, to_dtype
+from style_lora.devices import (
+    empty_caches,
+    is_available,
+    is_short_of_memory,
+    pick_device,
+    pick_precision,
+    to_dtype,
+)
 from style_lora.errors import BaseModelError, GenerationError, LoraFileError, first_line
 from style_lora.lora_file import LoraFile
 from style_lora.prompt_length import find_cut
@@ -140,17 +147,20 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
         HubError: It lies on the hub only, which cannot be reached or does not give it.
         DiskSpaceError: There is too little room to fetch it.
         LoraFileError: The LoRA is for another model.
+        GenerationError: There is no such device, or too little memory on it for the model.
     """
     require_packages()
     check_base(base)
     import torch
 
     chosen = torch.device(device) if device else pick_device()
+    if not is_available(chosen):
+        raise GenerationError(f"This machine has no {chosen.type} that PyTorch can use.")
     dtype = to_dtype(pick_precision(chosen))
     pipeline = _load_base(fetch_base(base, dtype.itemsize == 2, _tell), dtype)
     if lora is not None:
         _add_lora(pipeline, lora, base)
-    painter = Painter(pipeline.to(chosen), chosen)
+    painter = Painter(_move(pipeline, chosen), chosen)
     del pipeline
     try:
         yield painter
@@ -160,7 +170,7 @@ def open_painter(base: str, lora: LoraFile | None, device: str | None = None) ->
 
 def _tell_failure(error: Exception, device: str) -> str:
     said = first_line(error)
-    if isinstance(error, MemoryError) or "memory" in said:
+    if is_short_of_memory(error):
         return f"There was too little memory on {device} to paint this size. Try a smaller one."
     return f"Painting failed on {device} ({type(error).__name__}: {said})."
 
@@ -200,6 +210,16 @@ def _quieten() -> None:
     for told in (diffusers.utils.logging, transformers.utils.logging):
         told.disable_progress_bar()
         told.set_verbosity_error()
+
+
+def _move(pipeline: Any, device: "torch.device") -> Any:
+    try:
+        return pipeline.to(device)
+    except (RuntimeError, MemoryError) as error:
+        if not is_short_of_memory(error):
+            raise
+        message = f"There is too little memory on {device.type} for the model."
+        raise GenerationError(message) from error
 
 
 def _add_lora(pipeline: Any, lora: LoraFile, base: str) -> None:

@@ -16,6 +16,7 @@ from style_lora.embedding_cache import EmbeddingCache
 from style_lora.encoding import cut_picture, encode_caption, encode_picture
 from style_lora.estimate import Plan, estimate_bytes, make_plan, tell_plan
 from style_lora.hub_files import hub_cache
+from style_lora.prompt_length import find_cut
 from style_lora.schema import Example, Examples, Phase, TrainProgress
 from style_lora.slice_clock import SliceClock
 
@@ -159,6 +160,7 @@ def fill_cache(job: Job, pictures: DatasetZip, clock: SliceClock, tell: Tell) ->
 
 def _encode_captions(job: Job, captions: Sequence[str], clock: SliceClock, tell: Tell) -> bool:
     parts = open_text_parts(job.base, job.dtype)
+    _tell_cut(parts.tokenizers[0], captions, tell)
     for encoder in parts.encoders:
         encoder.to(job.device)
 
@@ -170,6 +172,17 @@ def _encode_captions(job: Job, captions: Sequence[str], clock: SliceClock, tell:
         encoder.to("meta")  # gives the memory back now, whoever still holds the encoder
     empty_caches(job.device)
     return is_done
+
+
+def _tell_cut(tokenizer: Any, captions: Sequence[str], tell: Tell) -> None:
+    """Say which captions are longer than the text encoders read."""
+    cuts = [cut for cut in (find_cut(tokenizer, caption) for caption in captions) if cut]
+    if cuts:
+        message = (
+            f"{len(cuts)} of {len(captions)} captions are longer than the text encoders read; "
+            f"their ends are not learned, such as: {cuts[0]}"
+        )
+        tell(TrainProgress(Phase.CACHING, 0, len(captions), message=message))
 
 
 def _encode_pictures(

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +15,8 @@ from style_lora.base_source import check_base, check_vae, is_hub_id
 from style_lora.checkpoints import Standing, read_standing, read_tensors
 from style_lora.config import TrainConfig
 from style_lora.dataset_zip import DatasetZip
-from style_lora.devices import empty_caches
-from style_lora.errors import SettingsError
+from style_lora.devices import empty_caches, is_short_of_memory, name_device
+from style_lora.errors import SettingsError, TrainingStoppedError
 from style_lora.lora_file import CONFIG_NAME, WEIGHTS_NAME
 from style_lora.lora_files import save_kohya
 from style_lora.loss_picture import save_loss_picture
@@ -73,7 +74,7 @@ def train_lora(
         BaseModelError: The base cannot be used, or packages are missing.
         HubError: The base lies on the hub only, which cannot be reached or does not give it.
         DiskSpaceError: There is too little room.
-        TrainingStoppedError: The loss is no number any more.
+        TrainingStoppedError: The loss is no number any more, or memory does not suffice.
         LoraFileError: The checkpoint cannot be read.
     """
     require_packages()
@@ -90,13 +91,27 @@ def train_lora(
             # Gigabytes, so only once all that may be wrong here has been looked at.
             job = fetch_models(job, tell)
             _write_settings(job)
-            is_cached = fill_cache(job, pictures, clock, tell)
-            standing, reason = (
-                _run_steps(job, standing, clock, tell)
-                if is_cached
-                else (standing, StoppedBecause.SLICE_OVER)
-            )
+            with _within_memory(job):
+                is_cached = fill_cache(job, pictures, clock, tell)
+                reason = StoppedBecause.SLICE_OVER
+                if is_cached:
+                    standing, reason = _run_steps(job, standing, clock, tell)
         return _end(job, standing, reason)
+
+
+@contextmanager
+def _within_memory(job: Job) -> Iterator[None]:
+    """Tell in words that memory does not suffice; what was saved before stays."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_short_of_memory(error):
+            raise
+        raise TrainingStoppedError(
+            f"There is too little memory on {name_device(job.device)}. Take a smaller --batch-size "
+            "(with --accumulate for the same pictures a step), --resolution or --rank, and leave "
+            "gradient checkpointing on."
+        ) from error
 
 
 def _run_steps(

@@ -249,6 +249,15 @@ def test_what_a_config_from_elsewhere_says_is_not_obeyed(
         choose_base(find_lora(folder), None)
 
 
+@pytest.mark.skipif(torch.backends.mps.is_available(), reason="this machine has what it lacks")
+def test_a_device_that_is_not_there_is_told(tiny_base: Path, official: LoraFile) -> None:
+    with (
+        pytest.raises(GenerationError, match="no mps"),
+        open_painter(str(tiny_base), official, "mps"),
+    ):
+        pass
+
+
 def test_pictures_that_find_no_room_are_told(
     tiny_base: Path, official: LoraFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,7 @@ from style_lora.gpu import (
     can_paint,
 )
 from style_lora.message_words import MESSAGES, tell_reason
-from style_lora.painter import _tell_failure, _to_image
+from style_lora.painter import _move, _tell_failure, _to_image
 from style_lora.tab import on_paint
 from tests.style_lora.conftest import Trained
 
@@ -97,12 +97,22 @@ def test_a_refusal_of_the_gpu_service_is_told_in_the_language_of_the_page(
     assert "<a>" not in told
 
 
+class FullGpu:
+    """A pipeline for which the GPU has no room."""
+
+    def to(self, _device: torch.device) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+
 def list_reasons() -> Iterator[str]:
     """Every reason that a visitor may be told, from the functions that find it."""
     yield from (words for *_, words in _REFUSALS)
     yield str(_translate(gr.Error("nobody knows", title="another")))
     yield _tell_failure(RuntimeError("mat1 and mat2: shapes cannot be multiplied\nmore"), "cuda")
     yield _tell_failure(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"), "cuda")
+    with pytest.raises(GenerationError) as raised:
+        _move(FullGpu(), torch.device("cuda"))
+    yield str(raised.value)
     with pytest.raises(GenerationError) as raised:
         _to_image(np.full((8, 8, 3), np.nan))
     yield str(raised.value)

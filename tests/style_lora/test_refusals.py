@@ -1,14 +1,17 @@
 """A training says before it begins, and while it runs, why it cannot go on."""
 
+import math
 import shutil
 import signal
 from pathlib import Path
 
 import pytest
+import torch
 
 from style_lora.config import TrainConfig
 from style_lora.errors import BaseModelError, SettingsError, TrainingStoppedError
 from style_lora.out_lock import hold_folder
+from style_lora.schema import TrainProgress
 from style_lora.stop_request import StopRequest
 from style_lora.training import train_lora
 from tests.style_lora.conftest import Trained
@@ -32,7 +35,6 @@ def test_a_loss_that_is_no_number_stops_it(
     tiny_base: Path, two_pictures: Path, tmp_path: Path
 ) -> None:
     broken = shutil.copytree(tiny_base, tmp_path / "base")
-    import torch
     from safetensors.torch import load_file, save_file
 
     weights = load_file(broken / "unet/diffusion_pytorch_model.safetensors")
@@ -40,6 +42,27 @@ def test_a_loss_that_is_no_number_stops_it(
     save_file(weights, broken / "unet/diffusion_pytorch_model.safetensors", {"format": "pt"})
     with pytest.raises(TrainingStoppedError, match="Step 1"):
         train_lora(two_pictures, tmp_path / "out", configure(broken))
+
+
+def test_captions_and_memory_that_do_not_suffice_are_told(
+    tiny_base: Path, two_pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overflow(*_: object) -> float:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+    monkeypatch.setattr("style_lora.trainer.Trainer.add_gradients", overflow)
+    messages: list[str] = []
+
+    def note(progress: TrainProgress) -> None:
+        messages.extend([progress.message] if progress.message else [])
+
+    long = "engraving " * 75 + "ship sea"
+    config = configure(tiny_base, sample_every=1, sample_prompts=(long,), sample_steps=1)
+    with pytest.raises(TrainingStoppedError, match="smaller --batch-size"):
+        train_lora(two_pictures, tmp_path / "out", config, on_progress=note)
+    (told,) = [message for message in messages if "not learned" in message]
+    assert told.startswith("1 of 3 captions")
+    assert told.endswith("such as: ship sea")
 
 
 def test_a_wrong_base_is_told_first(two_pictures: Path, tiny_base: Path, tmp_path: Path) -> None:
@@ -52,9 +75,20 @@ def test_a_wrong_base_is_told_first(two_pictures: Path, tiny_base: Path, tmp_pat
 
 
 def test_settings_that_cannot_work_are_refused() -> None:
-    for changes in ({"epochs": 501}, {"rank": 0}, {"resolution": 1001}, {"learning_rate": 0}):
-        with pytest.raises(SettingsError, match=next(iter(changes))):
-            TrainConfig(**changes)  # type: ignore[arg-type]
+    refused: dict[str, tuple[float | str, ...]] = {
+        "epochs": (0, -1, 501), "steps": (0, -5, 10**9), "rank": (0, -1, 10_000),
+        "resolution": (0, 56, 1001, 10**6), "learning_rate": (0, -1e-4, 2, math.nan, math.inf),
+        "alpha": (0, -1, math.nan), "batch_size": (0, 10**6), "accumulate": (0, -1, 10**6),
+        "seed": (-1, 2**32), "noise_offset": (-0.1, math.nan), "snr_gamma": (-1, math.inf),
+        "caption_dropout": (-0.1, 1.1), "validation_share": (-0.1, 0.9), "patience": (-1,),
+        "validate_every": (0,), "sample_every": (-1,), "sample_steps": (0, 10**4),
+        "checkpoint_every": (0,), "max_duration_s": (0, -1, math.nan), "precision": ("fp8",),
+        "optimizer": ("sgd",), "base": ("", " "),
+    }  # fmt: skip
+    for name, values in refused.items():
+        for value in values:
+            with pytest.raises(SettingsError, match=f"^{name} is"):
+                TrainConfig(**{name: value})  # type: ignore[arg-type]
     assert TrainConfig(epochs=500).epochs == 500
 
 
