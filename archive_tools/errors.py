@@ -11,6 +11,7 @@ ArchiveToolsError
 ├── WorkerStartError          no worker process can be started on this machine
 ├── PageError                 one page cannot be done; the worker turns it into a record
 ├── EngineError               the engine that spreads the work is missing, unreachable or lost
+│   └── UnfitWorkerError      one machine can do no work at all; another may
 ├── HubError                  the finished dataset cannot be sent to the Hub
 └── DatasetWriteError         the dataset cannot be written (disk full, no permission)
 
@@ -78,6 +79,10 @@ class LabelsError(ArchiveToolsError):
 
 class EngineError(ArchiveToolsError):
     """What spreads the work over machines is missing, cannot be reached, or was lost."""
+
+
+class UnfitWorkerError(EngineError):
+    """One machine can do no work at all, which another may; the message names it and says why."""
 
 
 class HubError(ArchiveToolsError):

@@ -6,6 +6,7 @@ import queue
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +16,13 @@ import distributed
 
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.errors import EngineError
-from archive_tools.scale.engines import TASKS_PER_WORKER, Ended, Work, describe_error
+from archive_tools.scale.engines import (
+    TASKS_PER_WORKER,
+    Ended,
+    Work,
+    describe_error,
+    work_unless_unfit,
+)
 from archive_tools.scale.shard_worker import close_workshops
 from archive_tools.scale.tasks import Task
 
@@ -50,7 +57,8 @@ class DaskEngine:
         Raises:
             EngineError: The address does not answer, or no cluster can be started.
         """
-        self._work = work
+        # The workers of a cluster of our own are all on this machine.
+        self._work = work if address is None else partial(work_unless_unfit, work)
         self._address = address
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
@@ -96,7 +104,7 @@ class DaskEngine:
         if isinstance(error, _dask.KilledWorker):
             return Ended(number, loss="its worker process died")
         if error is not None:
-            return describe_error(number, error)
+            return describe_error(number, error, workers_differ=self._address is not None)
         try:
             return Ended(number, future.result(timeout=_TELL_S))
         except TimeoutError:

@@ -35,6 +35,10 @@ TICK_S = 0.25
 MAX_SHARED_LOSSES = 2
 MAX_LONE_LOSSES = 2
 MAX_ERRORS = 3
+# Refusals in a row by workers that can do no task at all, or as many as are in flight if that is
+# more; where one has done some, there is somebody to wait for.
+MAX_REFUSALS = 8
+_WAIT_FOR_FIT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class ShardProgress:
         shards_found: Shards that were there.
         tasks_in_flight: Tasks that workers have.
         losses: How often a worker was lost with its task.
+        refusals: How often a worker that can do no task at all gave one back.
         pages: Outcomes of the pages of all shards that are there.
         elapsed_s: Seconds since the run began.
     """
@@ -56,12 +61,14 @@ class ShardProgress:
     shards_found: int
     tasks_in_flight: int
     losses: int
+    refusals: int
     pages: PageCounts
     elapsed_s: float
 
     def describe(self) -> str:
         """Return one line for people."""
         lost = f", {self.losses} lost with their workers" if self.losses else ""
+        lost += f", {self.refusals} given back by workers that can do none" if self.refusals else ""
         return (
             f"documents: {self.documents}, shards made: {self.shards_made}, "
             f"found: {self.shards_found}, tasks under way: {self.tasks_in_flight}{lost} | "
@@ -118,7 +125,10 @@ class Dispatcher:
         self._suspects: deque[_Attempt] = deque()
         self._opened: deque[Iterator[_Attempt]] = deque()
         self._task_number = self._document_count = self._made = self._found = self._losses = 0
-        self._documents_in_flight = 0
+        self._documents_in_flight = self._refusals = self._refusals_in_a_row = 0
+        self._has_results = False
+        self.unfit_workers: set[str] = set()
+        """What workers that can do no task at all have said of themselves."""
         self._pages = PageCounts()
         self._started_s = time.monotonic()
 
@@ -150,6 +160,7 @@ class Dispatcher:
             shards_found=self._found,
             tasks_in_flight=len(self._in_flight),
             losses=self._losses,
+            refusals=self._refusals,
             pages=self._pages,
             elapsed_s=time.monotonic() - self._started_s,
         )
@@ -195,9 +206,15 @@ class Dispatcher:
         attempt = self._in_flight.pop(ended.number)
         if ended.loss:
             self._lose(attempt, ended.loss)
-        elif ended.error:
+            return
+        if ended.is_unfit:
+            self._refuse(attempt, ended.error)
+            return
+        if ended.error:
             self._try_again(attempt, ended)
-        elif isinstance(ended.result, DocumentFound):
+            return
+        self._has_results, self._refusals_in_a_row = True, 0
+        if isinstance(ended.result, DocumentFound):
             assert isinstance(attempt.task, DocumentTask)
             self._documents_in_flight -= 1
             self._open(attempt.document, attempt.task, ended.result)
@@ -235,6 +252,16 @@ class Dispatcher:
         attempt.errors += 1
         if ended.is_final or attempt.errors >= MAX_ERRORS:
             raise EngineError(f"{ended.error.rstrip('.')}. Finished shards are kept.")
+        self._again.append(attempt)
+
+    def _refuse(self, attempt: _Attempt, reason: str) -> None:
+        """Leave a task to another worker; it is not to blame."""
+        self._refusals += 1
+        self._refusals_in_a_row += 1
+        self.unfit_workers.add(reason)
+        limit = max(MAX_REFUSALS, self._engine.in_flight_limit)
+        if self._refusals_in_a_row > limit * (_WAIT_FOR_FIT if self._has_results else 1):
+            raise EngineError(f"No worker can do the work. {reason} Finished shards are kept.")
         self._again.append(attempt)
 
     def _lose(self, attempt: _Attempt, loss: str) -> None:

@@ -4,6 +4,7 @@ An engine only carries tasks to workers and tells how each ended. What that mean
 given up) is the same for all of them and decided in `dispatch`.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,7 @@ from archive_tools.errors import (
     DatasetWriteError,
     InvalidOptionError,
     SourceUnreachableError,
+    UnfitWorkerError,
 )
 from archive_tools.scale.tasks import Result, Task
 
@@ -23,6 +25,7 @@ Work = Callable[[Task], Result]
 
 # While its next task is on the way, a worker has one at hand.
 TASKS_PER_WORKER = 2
+_UNFIT_REST_S = 5.0
 
 
 class EngineKind(StrEnum):
@@ -72,6 +75,7 @@ class Ended:
         loss: How its worker was lost; empty where it was not.
         error: What the task raised, in words; empty where it raised nothing.
         is_final: Whether another try would end likewise.
+        is_unfit: Whether its worker can do no task at all, but another may.
     """
 
     number: int
@@ -79,6 +83,7 @@ class Ended:
     loss: str = ""
     error: str = ""
     is_final: bool = False
+    is_unfit: bool = False
 
 
 class Engine(Protocol):
@@ -117,16 +122,36 @@ class Engine(Protocol):
         """End everything."""
 
 
-def describe_error(number: int, error: BaseException) -> Ended:
+def describe_error(number: int, error: BaseException, workers_differ: bool = False) -> Ended:
     """Return how a task ended that raised.
 
     Args:
         number: What it was submitted as.
         error: What it raised; our own errors say the same at every try, but for those of a store or
             a server.
+        workers_differ: Whether what one worker cannot do another may.
     """
+    if isinstance(error, UnfitWorkerError):
+        return Ended(number, error=str(error), is_final=not workers_differ, is_unfit=workers_differ)
     if isinstance(error, DatasetWriteError | SourceUnreachableError):
         return Ended(number, error=str(error))
     if isinstance(error, ArchiveToolsError):
         return Ended(number, error=str(error), is_final=True)
     return Ended(number, error=f"{type(error).__name__}: {error}")
+
+
+def work_unless_unfit(work: Work, task: Task) -> Result:
+    """Work on a task; a worker that can do none rests, lest it take all of them at once.
+
+    Args:
+        work: What is done with it.
+        task: The task.
+
+    Raises:
+        UnfitWorkerError: This machine can do no task at all.
+    """
+    try:
+        return work(task)
+    except UnfitWorkerError:
+        time.sleep(_UNFIT_REST_S)
+        raise

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,7 +15,13 @@ from ray import exceptions
 
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.errors import EngineError
-from archive_tools.scale.engines import TASKS_PER_WORKER, Ended, Work, describe_error
+from archive_tools.scale.engines import (
+    TASKS_PER_WORKER,
+    Ended,
+    Work,
+    describe_error,
+    work_unless_unfit,
+)
 from archive_tools.scale.tasks import Result, Task
 
 # Of the package only a part is typed.
@@ -48,8 +55,12 @@ class RayEngine:
         if self._is_ours:
             _connect(address, worker_count)
 
+        # The workers of a cluster of our own are all on this machine.
+        self._workers_differ = address is not None
+        chosen = partial(work_unless_unfit, work) if self._workers_differ else work
+
         def work_on(task: Task) -> Result:
-            return work(task)
+            return chosen(task)
 
         # Losses are counted by the dispatcher, which is the same for every engine.
         self._task: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(work_on)
@@ -73,7 +84,7 @@ class RayEngine:
         try:
             return Ended(number, ray.get(ended[0]))
         except exceptions.RayTaskError as error:
-            return describe_error(number, error.cause)
+            return describe_error(number, error.cause, self._workers_differ)
         except _LOSSES:
             return Ended(number, loss="its worker process died")
         except exceptions.RayError as error:

@@ -74,7 +74,8 @@ def scale_dataset(
 
     Yields:
         `ShardProgress` while shards are made, `Progress` while they are put together, a `Notice`
-        of each damaged shard that was made again, and at last one `RunReport`.
+        of each damaged shard that was made again and of each worker that could do nothing, and at
+        last one `RunReport`.
 
     Raises:
         InvalidOptionError: No source was given, or shards have no folder.
@@ -95,19 +96,34 @@ def scale_dataset(
     # Without a name: nothing of it is left behind, however this ends.
     with tempfile.TemporaryFile(dir=out.parent) as file:
         ledger = DocumentLedger(file)
-        try:
-            with open_engine(scale.engine, partial(run_task, options)) as engine:
-                documents = iter_documents(sources, out)
-                yield from Dispatcher(engine, documents, options, store, ledger)
-        finally:
-            # Engines end their workers without asking them.
-            remove_abandoned()
+        yield from _make_shards(sources, out, options, scale.engine, ledger)
         repair = ShardRepair(sources, out, options)
         for step in _reduce(out, options, store, ledger, scale.resume, repair):
             if isinstance(step, RunReport):
                 yield replace(step, elapsed_s=time.monotonic() - started_s)
             else:
                 yield step
+
+
+def _make_shards(
+    sources: Sequence[str],
+    out: Path,
+    options: ShardOptions,
+    engine_options: EngineOptions,
+    ledger: DocumentLedger,
+) -> Generator[ShardProgress | Notice, None, None]:
+    """Make the shards that are missing, anywhere."""
+    try:
+        with open_engine(engine_options, partial(run_task, options)) as engine:
+            documents = iter_documents(sources, out)
+            store = open_store(options.store)
+            dispatcher = Dispatcher(engine, documents, options, store, ledger)
+            yield from dispatcher
+    finally:
+        # Engines end their workers without asking them.
+        remove_abandoned()
+    for reason in sorted(dispatcher.unfit_workers):
+        yield Notice(f"A worker could do nothing, and others did its part. {reason}")
 
 
 def _reduce(

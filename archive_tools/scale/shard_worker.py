@@ -5,6 +5,7 @@ other run; so a hostile page costs itself, and not the worker of the cluster. Th
 open document are kept from one task to the next.
 """
 
+import platform
 import threading
 from collections.abc import Container, Iterator
 from contextlib import ExitStack
@@ -12,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from archive_tools.errors import EngineError
+from archive_tools.errors import EngineError, UnfitWorkerError, WorkerStartError
 from archive_tools.remote_source import RemoteFile
 from archive_tools.scale.documents import FILE_NAME, at_hand
 from archive_tools.scale.known_documents import KnownDocuments
@@ -61,11 +62,16 @@ def run_task(options: ShardOptions, task: Task) -> Result:
         task: A document or a shard.
 
     Raises:
-        EngineError: The tools here have other versions than those of the run.
         OSError: The shard cannot be written.
-        WorkerStartError: No worker process can be started here.
+        UnfitWorkerError: The tools here have other versions than those of the run, or no worker
+            process can be started here.
     """
-    return _Workshop.of_this_thread(options).run(task)
+    try:
+        return _Workshop.of_this_thread(options).run(task)
+    except WorkerStartError as error:
+        # What is left of it starts nothing any more.
+        close_workshops((threading.get_ident(),))
+        raise UnfitWorkerError(f"{platform.node()}: {error}") from error
 
 
 def close_workshops(threads: Container[int] | None = None) -> None:
@@ -110,9 +116,9 @@ class _Workshop:
 
     def __init__(self, options: ShardOptions) -> None:
         if hash_options(options.config) != options.options_hash:
-            raise EngineError(
-                "A worker has other versions of the tools than this machine, and would make other "
-                "pictures. Install the same versions on every machine."
+            raise UnfitWorkerError(
+                f"{platform.node()}: its tools have other versions than this machine's, and would "
+                "make other pictures. Install the same versions on every machine."
             )
         self.options = options
         self._at_work = threading.Lock()

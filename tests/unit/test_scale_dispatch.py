@@ -1,19 +1,24 @@
 """What becomes of tasks that come to grief; memory that does not grow with the pages."""
 
+import pickle
+import platform
+import sys
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from archive_tools.config import DatasetConfig, WorkerLimits
-from archive_tools.errors import DatasetWriteError, EngineError
-from archive_tools.scale.dispatch import Dispatcher, ShardProgress
+from archive_tools.errors import DatasetWriteError, EngineError, UnfitWorkerError
+from archive_tools.scale.dispatch import MAX_REFUSALS, Dispatcher, ShardProgress
 from archive_tools.scale.documents import DocumentLedger
-from archive_tools.scale.engines import Ended
+from archive_tools.scale.engines import Ended, describe_error
 from archive_tools.scale.shard import iter_shard, read_end, write_shard
-from archive_tools.scale.shard_worker import iter_failed
+from archive_tools.scale.shard_worker import close_workshops, iter_failed, run_task
 from archive_tools.scale.tasks import (
     DocumentFound,
     DocumentTask,
@@ -106,6 +111,57 @@ class RefusingEngine(InstantEngine):
 def test_error_is_met_three_times_at_most(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="the disk is full"):
         dispatch(RefusingEngine(), tmp_path, one_document())
+
+
+class MixedEngine(PoisonedEngine):
+    """One of its two workers can do nothing, and is the faster for it: it takes nine in ten."""
+
+    def __init__(self, folder: Path, fit: int = 1) -> None:
+        super().__init__(folder, page=-1)
+        self.turn, self.fit = 0, fit
+
+    def next_ended(self, timeout_s: float) -> Ended | None:
+        self.turn += 1
+        if self.turn % 10 >= self.fit:
+            number, _ = self._waiting.popleft()
+            return Ended(number, error="host-2: no cv2.", is_unfit=True)
+        return super().next_ended(timeout_s)
+
+
+def test_what_one_worker_cannot_do_another_does(tmp_path: Path) -> None:
+    engine = MixedEngine(tmp_path)
+    engine.turn = 4
+    last = dispatch(engine, tmp_path, one_document())
+    assert last.pages.seen == 16
+    assert last.refusals == 9 * 4 + 5
+    assert "41 given back by workers that can do none" in last.describe()
+
+
+def test_where_no_worker_can_do_anything_the_run_ends(tmp_path: Path) -> None:
+    engine = MixedEngine(tmp_path, fit=0)
+    with pytest.raises(EngineError, match=r"No worker can do the work\. host-2: no cv2\."):
+        dispatch(engine, tmp_path, one_document())
+    assert engine.turn == MAX_REFUSALS + 1
+
+
+def test_who_is_unfit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine that cannot start the process for pages, or that has other versions."""
+    config = DatasetConfig()
+    task = DocumentTask(PlannedFile(tmp_path / "a.pdf", "a.pdf"))
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    options = ShardOptions(config, WorkerLimits(), str(tmp_path), hash_options(config), 4)
+    with pytest.raises(UnfitWorkerError, match="other versions") as found:
+        run_task(replace(options, options_hash="other"), task)
+    assert not describe_error(1, found.value, workers_differ=True).is_final
+    assert describe_error(1, found.value, workers_differ=False).is_final
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(tmp_path / "no-python"))
+        with pytest.raises(UnfitWorkerError, match=platform.node()) as found:
+            run_task(options, task)
+    assert pickle.loads(pickle.dumps(found.value)).args == found.value.args
+    # The same thread can do the next task, once the machine has been put right.
+    assert isinstance(run_task(options, task), DocumentFound)
+    close_workshops((threading.get_ident(),))
 
 
 def test_memory_does_not_grow_with_the_pages() -> None:
