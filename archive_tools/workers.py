@@ -73,7 +73,7 @@ class SerialExecutor:
             limits: Not enforced here.
         """
         # Here and not above: the process that only starts workers has no need of MuPDF.
-        from archive_tools.worker import TaskRunner
+        from archive_tools.task_runner import TaskRunner
 
         self._runner = TaskRunner(config, limits or WorkerLimits())
 

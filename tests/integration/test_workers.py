@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from archive_tools import worker
+from archive_tools import task_runner
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions, WorkerLimits
 from archive_tools.errors import WorkerStartError
 from archive_tools.schedule import Schedule
@@ -129,7 +129,7 @@ def test_words_of_a_library_reach_nobody(tmp_path: Path, monkeypatch: pytest.Mon
     with SerialExecutor(KEEP_ALL) as executor:
         [reply] = map_pages(executor, iter_tasks(path, 1))
     assert has_failed(reply)
-    assert reply.reason == worker.DAMAGED
+    assert reply.reason == task_runner.DAMAGED
 
 
 def test_what_is_cut_off_is_told_in_plain_words(tmp_path: Path) -> None:
@@ -381,6 +381,7 @@ def test_missing_interpreter_is_explained(monkeypatch: pytest.MonkeyPatch) -> No
     ("module", "strangers"),
     [
         ("archive_tools.worker", {"gradio", "spaces", "torch", "transformers", "app"}),
+        ("archive_tools.task_runner", {"gradio", "spaces", "torch", "transformers", "app"}),
         ("archive_tools.cli", {"gradio", "spaces", "torch", "pymupdf", "cv2", "pypdfium2"}),
         # They take longer to load than all the rest, and the workers start only after it.
         ("archive_tools.cli", {"numpy", "PIL"}),
