@@ -42,6 +42,9 @@ RECALL_JS: Final = """() => {
 Shown = tuple[str, Any, str | None, str, str | None]
 """Progress, newest pictures, ZIP, report, and the job that Cancel is for."""
 
+KEEP_SHOWN: Final[Any] = (gr.skip(),) * 5
+"""Leaves all of it as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class FetchPanel:

@@ -14,6 +14,7 @@ from archive_tools.errors import ArchiveToolsError, SourceError
 from archive_tools.fetch_tab import (
     AS_CANCEL,
     AS_FETCH,
+    KEEP_SHOWN,
     RECALL_JS,
     REMEMBER_JS,
     FetchPanel,
@@ -294,6 +295,8 @@ def on_build(
         What is shown.
     """
     if job_id is None:
+        # A generator without any answer would empty what is shown: why there is no job.
+        yield KEEP_SHOWN
         return
     job = find_job(job_id)
     scores = Path(previewed, SCORES_NAME) if previewed else None

@@ -144,6 +144,20 @@ def test_pdf_gives_a_zip(page: Page, tmp_path: Path) -> None:
         assert sum(name.endswith(".jpg") for name in archive.namelist()) == 2
 
 
+@pytest.mark.parametrize("page", ["small_phone"], indirect=True)
+def test_what_is_missing_is_told_and_stays_told(page: Page, tmp_path: Path) -> None:
+    open_archive_tab(page)
+    page.locator("#build-button").click()
+    error = page.locator("#build-report .user-error")
+    expect(error).to_contain_text("No file was given")
+    page.wait_for_timeout(1_500)  # what comes after the first answer must not take it away
+    expect(error).to_contain_text("No file was given")
+    choose_files(page, "pdfs-input", write_pdf(tmp_path / "magazine.pdf", ["engraving"]))
+    page.locator("#build-button").click()
+    save_dataset(page, tmp_path)
+    expect(error).to_have_count(0)
+
+
 @pytest.mark.parametrize("page", ["desktop"], indirect=True)
 def test_locked_pdf_is_explained(page: Page, tmp_path: Path) -> None:
     open_archive_tab(page)
