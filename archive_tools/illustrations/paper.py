@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from archive_tools.illustrations.lighting import MAP_STEP, estimate_paper, find_frame, map_page
-from archive_tools.illustrations.pixels import Grey, Mask, level_below, rectangle
+from archive_tools.illustrations.pixels import Grey, Mask, level_below, levels_below, rectangle
 
 # Boxes and decisions come from a page of this many pixels (about 72 dpi for A4): letters are
 # still five pixels tall, and a page costs the same whatever its scan resolution.
@@ -81,7 +81,7 @@ def separate_ink(grey: Grey, negative: bool = False) -> InkPage:
         frame = cv2.resize(grown, whole, interpolation=cv2.INTER_NEAREST)[:height, :width]
         flat = cv2.max(flat, frame * 255)
     sample = np.ascontiguousarray(flat[::4, ::4])
-    darkest, dark = level_below(sample, 0.005), level_below(sample, 0.02)
+    darkest, dark = levels_below(sample, 0.005, 0.02)
     limit = PALE_PRINT if dark < PALE_PRINT else FEW_PALE_MARKS
     stretch, level, ink = _cut_stretched(flat, min(darkest, limit))
     return InkPage(grey, flat, stretch, level, ink, frame, negative, darkest, shade)

@@ -39,9 +39,21 @@ def level_below(grey: Grey, share: float) -> float:
         grey: Pixels, uint8, of any shape, at least one.
         share: From 0 to 1.
     """
+    return levels_below(grey, share)[0]
+
+
+def levels_below(grey: Grey, *shares: float) -> list[float]:
+    """The grey levels that such shares of the pixels lie at or below.
+
+    Args:
+        grey: Pixels, uint8, of any shape, at least one.
+        shares: Each from 0 to 1.
+    """
     flat = np.ascontiguousarray(grey).reshape(1, -1)
     counts = np.cumsum(cv2.calcHist([flat], [0], None, [256], [0, 256]).ravel())
-    return float(np.searchsorted(counts, share * (flat.size - 1), side="right"))
+    places = np.multiply(shares, flat.size - 1)
+    levels: list[float] = np.searchsorted(counts, places, side="right").astype(float).tolist()
+    return levels
 
 
 def middle_of(values: npt.NDArray[np.floating]) -> float:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from archive_tools.illustrations.marks import Marks, find_marks
 from archive_tools.illustrations.paper import InkPage, bring_up_pale_marks, separate_ink
-from archive_tools.illustrations.pixels import Grey, level_below
+from archive_tools.illustrations.pixels import Grey, levels_below
 from archive_tools.illustrations.skew import estimate_skew, level_page
 
 # A page with fewer letters in text lines than this is no text page.
@@ -49,9 +49,8 @@ def may_be_negative(small: Grey) -> bool:
         small: Working-size page (H, W).
     """
     sample = np.ascontiguousarray(small[::8, ::8])
-    middle = level_below(sample, 0.5)
-    between = (level_below(sample, 0.005) + level_below(sample, 0.995)) / 2
-    return middle < min(DARK_PAGE, between)
+    darkest, middle, lightest = levels_below(sample, 0.005, 0.5, 0.995)
+    return middle < min(DARK_PAGE, (darkest + lightest) / 2)
 
 
 def read_page(small: Grey) -> Reading:

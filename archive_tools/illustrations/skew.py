@@ -61,14 +61,14 @@ def _best_angle(density: MatLike) -> tuple[float, float, float]:
     y, x = np.nonzero(density)
     if len(y) < FEWEST_CELLS:
         return 0.0, 0.0, 0.0
-    weights = density[y, x].astype(np.float32)
+    weights = density[y, x].astype(np.float64)
     along = np.arange(density.shape[1]) * (COLUMN_STEP / ROW_STEP)
     offset = density.shape[1] * COLUMN_STEP // ROW_STEP
 
     def contrast(angle: float) -> float:
         shift = np.rint(along * np.tan(np.radians(angle)) + offset).astype(np.intp)
-        rows = y + shift[x]
-        return float(np.square(np.diff(np.bincount(rows, weights))).sum())
+        steps = np.diff(np.bincount(y + shift[x], weights))
+        return float(steps @ steps)
 
     coarse = np.arange(-MOST_DEGREES, MOST_DEGREES + 0.1, 1.0)
     contrasts = [contrast(angle) for angle in coarse]

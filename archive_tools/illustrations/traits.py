@@ -21,6 +21,8 @@ NOISY_GRAIN = 7.0
 FEWEST_TELLING_LETTERS = 100
 SIDEWAYS_ERRORS = 2.0
 UPSIDE_DOWN_ERRORS = 4.0
+# No working-size page has so many rows.
+EDGE_LIMIT = 2**20
 
 
 def notice_traits(
@@ -70,7 +72,7 @@ def find_quarter_turns(reading: Reading) -> int | None:
 def _upward_lean(marks: Marks) -> float:
     """How much more ragged text lines are above than below, in standard errors."""
     on = marks.line_of > 0
-    line, top = marks.line_of[on], marks.boxes[on, 1]
+    line, top = marks.line_of[on].astype(np.intp), marks.boxes[on, 1]
     most = 0.6 * marks.letter_px
     above = _distance_in_line(top, line, most)
     below = _distance_in_line(top + marks.boxes[on, 3], line, most)
@@ -83,13 +85,13 @@ def _upward_lean(marks: Marks) -> float:
 def _distance_in_line(
     edge: npt.NDArray[np.floating], line: npt.NDArray[np.intp], most: float
 ) -> npt.NDArray[np.floating]:
-    """Distance of each edge from the middle one of its line, at most `most`."""
-    order = np.lexsort((edge, line))
-    starts = np.flatnonzero(np.diff(line[order], prepend=-1))
-    counts = np.diff(starts, append=len(line))
-    distance = np.empty_like(edge)
-    distance[order] = np.abs(edge[order] - np.repeat(edge[order][starts + counts // 2], counts))
-    return np.minimum(distance, most)
+    """Distance of each edge, a whole pixel, from the middle one of its line, at most `most`."""
+    # One number for both, so that one plain sort orders edges within their lines.
+    keys = np.sort(line * EDGE_LIMIT + edge.astype(np.intp))
+    counts = np.bincount(line)
+    middles = keys[np.minimum(np.cumsum(counts) - counts + counts // 2, len(keys) - 1)] % EDGE_LIMIT
+    distance = np.abs(edge - middles[line].astype(edge.dtype))
+    return np.asarray(np.minimum(distance, most))
 
 
 def _is_dark(page: InkPage) -> bool:
