@@ -131,9 +131,48 @@ def open_filesystem(url: str) -> Any:
         token = next(filter(None, map(os.environ.get, _TOKEN_NAMES)), False)
         options |= {"token": token, "endpoint": os.environ.get("HF_ENDPOINT")}
     try:
-        return fsspec.filesystem(scheme, **options)
+        files = fsspec.filesystem(scheme, **options)
     except ImportError as error:
         package = _PACKAGES[scheme]
         raise InvalidOptionError(
             f"{scheme}:// needs the package {package}. Install it with: pip install {package}"
         ) from error
+    if scheme == "hf":
+        # It remembers listings all the same. A new one, since threads share the old.
+        files.dircache = {}
+    return files
+
+
+def look_up(url: str) -> dict[str, Any]:
+    """Return what a store says of one file, without a listing of its folder.
+
+    Args:
+        url: Neither http nor https.
+
+    Raises:
+        FileNotFoundError: Nothing is there.
+        OSError: The store cannot be reached; the errors of some are others.
+    """
+    # The Hub's would list the folder else, and a folder of shards is long.
+    options = {"expand_info": True} if scheme_of(url) == "hf" else {}
+    details: dict[str, Any] = open_filesystem(url).info(url, **options)
+    return details
+
+
+def open_remote(url: str, **options: Any) -> Any:
+    """Open a file for reading; it can be sought in.
+
+    Args:
+        url: Neither http nor https.
+        options: How fsspec reads ahead.
+
+    Raises:
+        FileNotFoundError: Nothing is there.
+        OSError: The store cannot be reached; the errors of some are others.
+    """
+    files = open_filesystem(url)
+    if scheme_of(url) == "hf":
+        details = look_up(url)
+        # As if its folder had been listed, which each piece that is read would do else.
+        files.dircache = {details["name"].rpartition("/")[0]: [details]}
+    return files.open(url, "rb", **options)

@@ -20,7 +20,8 @@ from archive_tools.errors import (
 from archive_tools.remote_address import (
     WEB_SCHEMES,
     first_line,
-    open_filesystem,
+    look_up,
+    open_remote,
     redact,
     scheme_of,
 )
@@ -220,14 +221,11 @@ def _version_of(answer: httpx.Response) -> str:
 def _try_store(file: RemoteFile, copy: _Copy) -> None:
     """Read what is missing from an object store."""
     try:
-        files = open_filesystem(file.url)
-        details = files.info(file.url)
+        details = look_up(file.url)
         version = _version_in(details)
         if not copy.size_bytes or version != copy.version:
             copy.begin(version, details.get("size"))
-        with files.open(
-            file.url, "rb", block_size=8 * CHUNK_BYTES, cache_type="readahead"
-        ) as remote:
+        with open_remote(file.url, block_size=8 * CHUNK_BYTES, cache_type="readahead") as remote:
             remote.seek(copy.size_bytes)
             while chunk := remote.read(CHUNK_BYTES):
                 copy.add(chunk)

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from archive_tools.remote_address import WEB_SCHEMES, open_filesystem, scheme_of
+from archive_tools.remote_address import WEB_SCHEMES, look_up, scheme_of
 from archive_tools.remote_source import RemoteFile
 from archive_tools.shard_store import store_errors
 
@@ -31,7 +31,7 @@ def ask_version(file: RemoteFile) -> str:
     try:
         if scheme_of(file.url) in WEB_SCHEMES:
             return _ask_web(file.url)
-        return _name_version(open_filesystem(file.url).info(file.url))
+        return _name_version(look_up(file.url))
     except (httpx.HTTPError, httpx.InvalidURL):
         return ""
     except store_errors():

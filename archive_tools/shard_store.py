@@ -20,7 +20,9 @@ from archive_tools.remote_address import (
     WEB_SCHEMES,
     check_address,
     is_address,
+    look_up,
     open_filesystem,
+    open_remote,
     redact,
     redact_all,
     scheme_of,
@@ -158,7 +160,10 @@ class ObjectStore:
     def exists(self, name: str) -> bool:
         """Return whether an object is there."""
         with self._explained("found", name):
-            return bool(self._files.isfile(self._path(name)))
+            try:
+                return bool(look_up(self._path(name))["type"] == "file")
+            except FileNotFoundError:
+                return False
 
     def write_atomic(self, name: str, local_path: Path) -> None:
         """Upload a file; the store shows it when it has all of it."""
@@ -168,7 +173,7 @@ class ObjectStore:
     def open(self, name: str) -> BinaryIO:
         """Open an object for reading, a few megabytes at a time."""
         with self._explained("read", name):
-            return cast(BinaryIO, self._files.open(self._path(name), "rb"))
+            return cast(BinaryIO, open_remote(self._path(name)))
 
     def names(self) -> Iterator[str]:
         """Iterate over the names of all objects."""
