@@ -58,7 +58,7 @@ button.label-wrap { text-align: left; }
 /* Nothing stands where nothing is yet. */
 #dataset-output:has(.empty), #newest-pictures:not(:has(img)), #build-report:not(:has(p)),
   #page-preview:not(:has(p)) { display: none !important; }
-.user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0 1em;
+.user-error { border: 2px solid #b00020; border-radius: 8px; padding: 0.5em 1em;
   overflow-wrap: anywhere; }
 .build-progress progress { width: 100%; }
 .build-progress p { overflow-wrap: anywhere; }

@@ -134,7 +134,7 @@ class TestDeskew:
 class TestWedges:
     """A page that lies askew in the scanner's frame, and what looks like one but is not."""
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(
         degrees=st.one_of(st.floats(-2.0, -0.5), st.floats(0.5, 2.0)),
         sides=st.tuples(*[st.integers(2, 14)] * 4),
