@@ -133,7 +133,7 @@ def test_the_cells_of_the_notebook_go_from_pdfs_to_pictures(
     write_pdf(pdfs / "magazine.pdf", ["engraving"] * 3)
     settings = {
         "KEPT": kept, "PDFS": pdfs, "BASE": tiny_base, "RESOLUTION": 64, "STEPS": 2,
-        "PICTURE_STEPS": 1, "CHECKOUT": REPOSITORY, "INSTALLED": 1,
+        "PICTURE_STEPS": 1, "SAMPLE_STEPS": 1, "CHECKOUT": REPOSITORY, "INSTALLED": 1,
     }  # fmt: skip
     for name, value in settings.items():
         monkeypatch.setenv(f"STYLE_{name}", str(value))

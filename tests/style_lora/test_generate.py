@@ -159,17 +159,18 @@ def test_prompts_that_begin_alike_do_not_overwrite_each_other(
 
 
 def test_what_is_cut_off_a_prompt_is_told_before_painting(
-    tiny_base: Path, official: LoraFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_base: Path, official: LoraFile
 ) -> None:
-    prompt = " ".join(["engraving"] * 75 + ["ship", "sea"])
-    options = ["--lora", str(official.path), "--base", str(tiny_base), "--out", str(tmp_path)]
-    options += ["--steps", "1", "--size", "64", f"--prompt={prompt}"]
-    assert main(["generate", *options]) == 0
-    assert "without the end: ship sea" in capsys.readouterr().err
-    order = PictureOrder(prompt, steps=1, size_px=(64, 64))
-    shorter = PictureOrder(prompt.removesuffix(" ship sea"), steps=1, size_px=(64, 64))
-    whole, kept = paint(tiny_base, official, order, shorter)
-    assert np.array_equal(whole, kept), "what is told is what is cut"
+    long = " ".join(["engraving"] * 75 + ["ship", "sea"])
+    prompts = [long, long.removesuffix(" ship sea")]
+    orders = [PictureOrder(prompt, steps=1, size_px=(64, 64)) for prompt in prompts]
+    told: list[str] = []
+    painting = paint_pictures(official, orders, str(tiny_base), "cpu", told.append)
+    first = next(painting)
+    assert told == ["Longer than the model reads, so it paints without the end: ship sea"]
+    (second,) = painting
+    assert np.array_equal(first.image, second.image), "what is told is what is cut"
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def _make_unet() -> UNet2DConditionModel:
         layers_per_block=1,
         norm_num_groups=8,
         attention_head_dim=(2, 4),
-        transformer_layers_per_block=(1, 2),
+        transformer_layers_per_block=1,
         use_linear_projection=True,
         cross_attention_dim=sum(WIDTHS),
         addition_embed_type="text_time",
