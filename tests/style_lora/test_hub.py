@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
+from style_lora.base_model import open_text_parts, open_unet, open_vae
 from style_lora.base_source import fetch_base
 from style_lora.config import DEFAULT_BASE, TrainConfig
 from style_lora.errors import BaseModelError, DatasetError, DiskSpaceError, HubError, SettingsError
@@ -74,6 +76,21 @@ def test_only_what_is_needed_is_fetched_and_only_once(hub: StandIn) -> None:
     order = PictureOrder("a ship", steps=1, size_px=(64, 64))
     with open_painter(str(folder), None, "cpu") as painter:
         assert painter.paint(order).size == (64, 64)
+
+
+def test_a_folder_of_halves_alone_serves_a_cpu(tiny_base: Path, tmp_path: Path) -> None:
+    """It is what the command in our advice fetches."""
+    folder = shutil.copytree(tiny_base, tmp_path / "halves")
+    for weights in list(folder.glob("*/*.safetensors")):
+        halves = {name: one.half() for name, one in load_file(weights).items()}
+        save_file(halves, weights.with_suffix(".fp16.safetensors"), {"format": "pt"})
+        weights.unlink()
+    assert fetch_base(str(folder), half=False, tell=print) == folder
+    parts = [open_unet(folder, torch.float32), open_vae(folder)]
+    parts += open_text_parts(folder, torch.float32).encoders
+    assert {part.dtype for part in parts} == {torch.float32}
+    with open_painter(str(folder), None, "cpu") as painter:
+        assert painter.paint(PictureOrder("a ship", steps=1, size_px=(64, 64))).size == (64, 64)
 
 
 def test_everything_is_checked_before_the_base_is_fetched(
