@@ -9,6 +9,7 @@ import pytest
 from archive_tools.config import DatasetConfig, PageFilter, RunOptions
 from archive_tools.pipeline import build_dataset
 from tests import image_fixtures, pdf_fixtures
+from tests.engines.object_store import serve_objects
 
 CONFIG = DatasetConfig(filter=PageFilter.NONE, size_px=256, min_size_px=0)
 
@@ -31,9 +32,42 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def built(scans: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The dataset that `build` makes of them."""
-    out = tmp_path_factory.mktemp("built") / "dataset.zip"
+    return build_plainly(scans, tmp_path_factory.mktemp("built") / "dataset.zip")
+
+
+def build_plainly(scans: Path, out: Path) -> bytes:
+    """Return the dataset that `build` makes in this process."""
     list(build_dataset([scans], out, CONFIG, RunOptions(workers=0)))
     return out.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def two_scans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a PDF, and another one in a folder below it."""
+    folder = tmp_path_factory.mktemp("two_scans")
+    (folder / "b").mkdir()
+    for name in ("a.pdf", "b/c.pdf"):
+        (folder / name).write_bytes(pdf_fixtures.colour_jpeg(pages=3) + name.encode())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def two_built(two_scans: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The dataset that `build` makes of them."""
+    return build_plainly(two_scans, tmp_path_factory.mktemp("two_built") / "dataset.zip")
+
+
+@pytest.fixture(scope="session")
+def object_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The requests to the object store, one a line."""
+    return tmp_path_factory.mktemp("objects") / "requests"
+
+
+@pytest.fixture(scope="session")
+def object_address(object_log: Path) -> Iterator[str]:
+    """The one object store of all tests, each of which has a bucket of its own."""
+    with serve_objects(object_log) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

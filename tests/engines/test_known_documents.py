@@ -12,7 +12,10 @@ from archive_tools.remote_version import ask_version
 from archive_tools.run_report import RunReport
 from archive_tools.scale.dispatch import ShardProgress
 from archive_tools.scale.engines import EngineKind, EngineOptions
+from archive_tools.scale.known_documents import KnownDocuments
 from archive_tools.scale.run import ScaleOptions, scale_dataset
+from archive_tools.scale.tasks import DocumentFound
+from archive_tools.shard_store import open_store
 from tests.engines.conftest import CONFIG
 from tests.engines.file_server import FileServer, Offer, serve_files
 from tests.pdf_fixtures import colour_jpeg
@@ -61,34 +64,40 @@ def test_only_what_has_changed_is_fetched_again(server: FileServer, tmp_path: Pa
     first, made, fetched = run()
     assert fetched == ["named.pdf", "dated.pdf", "unknown.pdf"]
     assert (made.shards_made, made.shards_found) == (6, 0)
-    again, found, fetched = run()
-    assert again == first
-    assert (found.shards_made, found.shards_found) == (0, 6)
-    assert found.pages == made.pages
-    assert fetched == ["unknown.pdf"]
     kept = [path for path in (tmp_path / "shards").rglob("*") if path.is_file()]
     assert len([path for path in kept if path.suffix == ".json"]) == 2
     assert not any(b"secret" in path.read_bytes() or "secret" in path.name for path in kept)
 
     server.offers["named.pdf"] = Offer(content + b"\n% changed", etag='"v2"')
-    server.offers["dated.pdf"] = Offer(content + b"\n% d", etag="", modified=NEW)
-    changed, made, fetched = run()
-    assert fetched == ["named.pdf", "dated.pdf", "unknown.pdf"]
-    assert made.shards_made == 4
-    assert changed != first
+    second, made, fetched = run()
+    assert fetched == ["named.pdf", "unknown.pdf"]
+    assert (made.shards_made, made.shards_found) == (2, 4)
+    assert made.pages.seen == 9
+    assert second != first
 
-    # A damaged note is not relied on; half a shard that was cut in two is not taken for all of it.
-    for path in (tmp_path / "shards" / "documents").iterdir():
-        path.write_bytes(path.read_bytes().replace(b'"page_count":3', b'"page_count":1'))
-    sha256 = hashlib.sha256(server.offers["dated.pdf"].content).hexdigest()
+    # Half a shard that was cut in two, with the other half missing, is not taken for all of it.
+    server.offers["dated.pdf"] = Offer(content + b"\n% d", etag="", modified=NEW)
+    sha256 = hashlib.sha256(server.offers["named.pdf"].content).hexdigest()
     [cut] = (tmp_path / "shards").glob(f"{sha256}-*0-*2-*.tar")
     cut.rename(cut.with_suffix(".split"))
-    again, made, fetched = run()
-    assert again == changed
+    third, made, fetched = run()
     assert fetched == ["named.pdf", "dated.pdf", "unknown.pdf"]
-    assert (made.shards_made, made.shards_found) == (2, 5)
-    next((tmp_path / "shards").glob(f"{sha256}-*1-*2-*.tar")).unlink()
-    assert run()[::2] == (changed, ["dated.pdf", "unknown.pdf"])
+    assert (made.shards_made, made.shards_found) == (4, 3)
+    assert third != second
+
+
+def test_a_damaged_note_is_none(tmp_path: Path) -> None:
+    known = KnownDocuments(open_store(tmp_path), "options")
+    file, found = RemoteFile("s3://a/b.pdf", "b.pdf"), DocumentFound(64 * "a", 3)
+    assert known.recall(file, "v1") is None
+    known.remember(file, "v1", found)
+    assert known.recall(file, "v1") == found
+    assert known.recall(RemoteFile("s3://me:secret@a/b.pdf", "b.pdf"), "v1") == found
+    assert known.recall(file, "v2") is None
+    assert KnownDocuments(open_store(tmp_path), "others").recall(file, "v1") is None
+    [note] = (tmp_path / "documents").iterdir()
+    note.write_bytes(note.read_bytes().replace(b'"page_count":3', b'"page_count":1'))
+    assert known.recall(file, "v1") is None
 
 
 def test_what_is_no_safe_version(server: FileServer) -> None:

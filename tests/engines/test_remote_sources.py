@@ -24,7 +24,7 @@ from archive_tools.shard_store import open_store
 from archive_tools.source_plan import PlannedFile, plan_sources
 from archive_tools.writer import work_folder
 from tests.engines.file_server import FileServer, Offer, serve_files
-from tests.engines.object_store import free_port, serve_objects, use_objects
+from tests.engines.object_store import free_port, use_objects
 from tests.pdf_fixtures import blank, colour_jpeg
 
 CONTENT = os.urandom(3 * 2**20 + 17)
@@ -36,12 +36,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
     monkeypatch.setattr(remote_fetch, "_FIRST_PAUSE_S", 0.001)
     with serve_files() as served:
         yield served
-
-
-@pytest.fixture(scope="module")
-def object_address() -> Iterator[str]:
-    with serve_objects() as address:
-        yield address
 
 
 def fetch_one(address: str, folder: Path) -> bytes:

@@ -3,7 +3,6 @@
 import os
 import pickle
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
@@ -11,15 +10,9 @@ import pytest
 
 from archive_tools.errors import DatasetWriteError, InvalidOptionError
 from archive_tools.shard_store import ShardStore, open_store
-from tests.engines.object_store import serve_objects, use_objects
+from tests.engines.object_store import use_objects
 
 BUCKET = "shards"
-
-
-@pytest.fixture(scope="module")
-def object_address() -> Iterator[str]:
-    with serve_objects() as address:
-        yield address
 
 
 @pytest.fixture(params=["folder", "s3"])
