@@ -4,6 +4,7 @@ import asyncio
 import logging
 import queue
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -31,6 +32,7 @@ _dask: Any = distributed
 _CLOSE_S = 10
 # For a few numbers; everything else waits meanwhile.
 _TELL_S = 5
+_ASK_EVERY_S = 1.0
 _SETTINGS = {
     # A task that loses its worker comes back to us at once: we know what to do with it.
     "distributed.scheduler.allowed-failures": 0,
@@ -63,6 +65,7 @@ class DaskEngine:
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
         self._cluster: Any = None
+        self._threads, self._ask_again_s = 0, 0.0
         self._settings: Any = dask.config.set(_SETTINGS)
         try:
             if address is None:
@@ -76,8 +79,12 @@ class DaskEngine:
     @property
     def in_flight_limit(self) -> int:
         """How many tasks keep every worker busy; follows workers that come and go."""
-        threads: int = sum(worker["nthreads"] for worker in self._list_workers())
-        return max(1, TASKS_PER_WORKER * threads)
+        now_s = time.monotonic()
+        # Each question goes to the scheduler; one that has gone lets half a minute pass.
+        if now_s >= self._ask_again_s and self._is_connected:
+            self._ask_again_s = now_s + _ASK_EVERY_S
+            self._threads = sum(worker["nthreads"] for worker in self._list_workers())
+        return max(1, TASKS_PER_WORKER * self._threads)
 
     def submit(self, number: int, task: Task) -> None:
         """Hand a task in."""
@@ -123,7 +130,7 @@ class DaskEngine:
     ) -> None:
         """Take back what is unfinished; end the cluster if it is ours."""
         try:
-            if self._futures:
+            if self._futures and self._is_connected:
                 self._client.cancel(list(self._futures.values()), force=True)
             elif self._is_connected:
                 self._client.run(close_workshops, on_error="ignore")
