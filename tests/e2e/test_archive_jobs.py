@@ -16,7 +16,7 @@ from tests.browser_page import (
     save_dataset,
     take_screenshot,
 )
-from tests.e2e.test_browser import MAGAZINE, move_threshold, open_archive_tab
+from tests.e2e.test_browser import MAGAZINE, choose_sigma, move_threshold, open_archive_tab
 from tests.sample_files import write_pdf
 from tests.served_app import ServedApp
 
@@ -106,6 +106,11 @@ def test_the_command_follows_the_options(page: Page) -> None:
     page.get_by_role("button", name="Large archives").click()
     command = page.locator("#command-line .command-line")
     expect(command).to_have_text("python -m archive_tools build FOLDER/* --out dataset.zip")
+    # Whoever chooses a filter gets its slider, also without a preview.
+    choose_sigma(page)
+    page.locator("#filter-input").get_by_label(re.compile("Auto")).check()
+    expect(page.locator("#min-sigma-input")).to_be_hidden()
+    expect(command).to_have_text("python -m archive_tools build FOLDER/* --out dataset.zip")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
     for shown, option in ((36, " --min-score 0.36"), (1.5, ""), (0, " --min-score 0")):
@@ -114,7 +119,6 @@ def test_the_command_follows_the_options(page: Page) -> None:
             f"python -m archive_tools build FOLDER/* --out dataset.zip{option}"
         )
     assert "POST" not in asked
-    page.get_by_role("button", name="Options").click()
     page.locator("#spreads-input").get_by_label(re.compile("Keep")).check()
     page.locator("#trigger-input").locator("input, textarea").fill("old plate")
     page.locator("#trigger-input").locator("input, textarea").press("Tab")
@@ -138,8 +142,8 @@ def test_a_wrong_id_is_explained(page: Page) -> None:
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("de", ("Vorschau", "7 von 9 Seiten werden behalten, 2 weggelassen", "der Seite")),
-        ("fr", ("Aperçu", "7 pages gardées sur 9, 2 écartées", "de la page")),
+        ("de", ("Vorschau", "Seiten behalten: 7 von 9, weggelassen: 2", "der Seite")),
+        ("fr", ("Aperçu", "Pages gardées\u00a0: 7 sur 9, écartées\u00a0: 2", "de la page")),
         ("ru", ("Просмотр", "Оставлено страниц: 7 из 9, пропущено: 2", "страницы")),
     ],
 )
