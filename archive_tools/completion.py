@@ -23,7 +23,7 @@ Document = tuple[str, Callable[[], Iterable[bytes]]]
 # Trainers take files in folders; shards and tables are for `datasets` and `webdataset`.
 _FORMATS_OF_FILES = (DatasetFormat.ZIP, DatasetFormat.FOLDER)
 _CHECKED_AT_ONCE = 8
-# Decoded at an eighth of the size: the whole file is read and unpacked, the pixels are not needed.
+# Decoded in grey at an eighth of the size: the whole file is unpacked, the pixels are not needed.
 _CHECK_DIVISOR = 8
 
 
@@ -147,7 +147,7 @@ def _decodes(image: StoredImage, content: bytes) -> bool:
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
             size = picture.size
-            picture.draft("RGB", (size[0] // _CHECK_DIVISOR, size[1] // _CHECK_DIVISOR))
+            picture.draft("L", (size[0] // _CHECK_DIVISOR, size[1] // _CHECK_DIVISOR))
             picture.load()
     except (OSError, SyntaxError, ValueError):  # Pillow's ways of saying that it is damaged
         return False

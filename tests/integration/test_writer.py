@@ -196,7 +196,7 @@ class TestLayout:
         assert len(rows) == 8
         assert rows[0] == {
             "file_name": "000001.jpg",
-            "text": "engrv, illustration, Harper's Weekly 1863, 1863",
+            "text": "engrv, illustration, Harper's Weekly 1863",
             "width": 64,
             "height": 64,
             "source_file": "a.pdf",
