@@ -70,7 +70,7 @@ def load(tmp_path: Path) -> Load:
 def check_rows(train: datasets.Dataset) -> None:
     assert train.num_rows == IMAGE_COUNT
     assert {"image", "text"} <= set(train.column_names)
-    assert train[0]["text"] == "engrv, illustration, Harper's Weekly 1863, 1863"
+    assert train[0]["text"] == "engrv, illustration, Harper's Weekly 1863"
     assert train[4]["text"] == 'engrv, illustration, Журнал "Нива" 😀'
     for row in train:
         assert row["image"].size == (row["width"], row["height"]) == (64, 64)
