@@ -90,6 +90,18 @@ def pick_variant(folder: Path, half: bool) -> str | None:
     return "fp16" if halves and (half or len(halves) == len(weights)) else None
 
 
+def count_weight_bytes(folder: Path, half: bool) -> int:
+    """Return the size of the weights that are read, of those that lie in a base's folder.
+
+    Args:
+        folder: Of a whole base.
+        half: Whether 16-bit weights will do.
+    """
+    names = [path.relative_to(folder).as_posix() for path in folder.glob("*/*")]
+    chosen = [name for part in _WITH_WEIGHTS for name in _choose_weights(names, part, half)]
+    return sum(Path(folder, name).stat().st_size for name in chosen)
+
+
 def fetch_base(base: str, half: bool, tell: Callable[[str], None], beside_bytes: int = 0) -> Path:
     """Return the folder of a base; one of the hub is fetched unless its cache has it whole.
 

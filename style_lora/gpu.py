@@ -20,7 +20,7 @@ import gradio as gr
 import httpx
 from PIL import Image
 
-from style_lora.base_source import fetch_base
+from style_lora.base_source import count_weight_bytes, fetch_base
 from style_lora.errors import BaseModelError, GenerationError, StyleLoraError
 from style_lora.generate import choose_base
 from style_lora.lora_file import LoraFile, find_lora
@@ -110,8 +110,7 @@ def gpu_duration_s(base: str, lora: LoraFile, order: PictureOrder) -> int:
         lora: The style.
         order: What to paint.
     """
-    weights = sum(file.stat().st_size for file in Path(base).glob("*/*.safetensors"))
-    weights += lora.path.stat().st_size
+    weights = count_weight_bytes(Path(base), half=True) + lora.path.stat().st_size
     seconds = START_WORKER_S + weights / LOAD_BYTES_A_SECOND + SECONDS_A_STEP * order.steps
     return min(MOST_S, math.ceil(seconds))
 

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from style_lora.base_model import open_text_parts, open_unet, open_vae
-from style_lora.base_source import fetch_base
+from style_lora.base_source import count_weight_bytes, fetch_base
 from style_lora.config import DEFAULT_BASE, TrainConfig
 from style_lora.errors import BaseModelError, DatasetError, DiskSpaceError, HubError, SettingsError
 from style_lora.lora_file import find_lora
@@ -91,6 +91,19 @@ def test_a_folder_of_halves_alone_serves_a_cpu(tiny_base: Path, tmp_path: Path) 
     assert {part.dtype for part in parts} == {torch.float32}
     with open_painter(str(folder), None, "cpu") as painter:
         assert painter.paint(PictureOrder("a ship", steps=1, size_px=(64, 64))).size == (64, 64)
+
+
+def test_the_gpu_is_asked_for_the_time_of_what_is_read(repository: Path, tiny_base: Path) -> None:
+    names = (
+        "unet/diffusion_pytorch_model.fp16.safetensors",
+        "text_encoder/model.fp16.safetensors",
+        "text_encoder_2/model.safetensors",
+        "vae/diffusion_pytorch_model.safetensors",
+    )
+    read = sum((repository / name).stat().st_size for name in names)
+    assert count_weight_bytes(repository, half=True) == read
+    whole = sum(path.stat().st_size for path in tiny_base.glob("*/*.safetensors"))
+    assert count_weight_bytes(repository, half=False) == whole
 
 
 def test_everything_is_checked_before_the_base_is_fetched(
