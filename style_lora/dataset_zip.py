@@ -41,6 +41,8 @@ _UNREADABLE: Final = (
     lzma.LZMAError,
 )
 _NO_PICTURE: Final = (ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError)
+# Whatever its name says: Pillow hands PostScript to another program, which runs it.
+_FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP")
 _PICTURE_ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp")
 
 
@@ -144,7 +146,7 @@ class DatasetZip:
     def _open(self, name: str) -> Iterator[Image.Image]:
         """Open a picture, and tell what is wrong with it in words."""
         try:
-            with self._zip.open(name) as stream, Image.open(stream) as picture:
+            with self._zip.open(name) as stream, Image.open(stream, formats=_FORMATS) as picture:
                 if picture.width * picture.height > _MOST_PIXELS:
                     raise DatasetError(f"{self._path}: {name} has too many pixels.")
                 yield picture

@@ -192,6 +192,15 @@ def test_a_picture_of_one_pixel_is_refused(tmp_path: Path) -> None:
             read(path)
 
 
+def test_postscript_under_the_name_of_a_picture_is_not_run(tmp_path: Path) -> None:
+    stored = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(stored, "EPS")
+    assert Image.open(io.BytesIO(stored.getvalue())).format == "EPS"
+    path = write_zip(tmp_path / "set.zip", {"train/1.jpg": stored.getvalue()}, {"train": [ROW]})
+    with pytest.raises(DatasetError, match=r"train/1\.jpg is broken \(cannot identify"):
+        read(path)
+
+
 def test_a_folder_is_no_zip(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="is a folder"):
         DatasetZip(tmp_path)
