@@ -32,7 +32,6 @@ from archive_tools.progress_line import ProgressLine
 from archive_tools.remote_address import as_source
 from archive_tools.report_text import flatten, print_failures, summarise
 from archive_tools.run_report import RunReport
-from archive_tools.scale.command import add_scale_options, scale_with_progress
 from archive_tools.schedule import PageDone
 from archive_tools.schema import RunStatus
 from archive_tools.score_table import open_score_table
@@ -54,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     fill_closed_streams()
-    options = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = make_parser(describes_scale="scale" in words).parse_args(words)
     end_in_order_on_signals()
     try:
         status: int = options.command(options)
@@ -80,15 +80,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def make_parser(describes_scale: bool = True) -> argparse.ArgumentParser:
+    """Return the parser of all commands.
+
+    Args:
+        describes_scale: False leaves out the options of `scale`: what they come from takes time
+            to load.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m archive_tools",
         description="Turn scanned pages into an image dataset for LoRA training.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_build(commands.add_parser("build", help="build a dataset from PDFs, images and books"))
-    _add_scale(commands.add_parser("scale", help="build a dataset on many processes or machines"))
+    scale = commands.add_parser("scale", help="build a dataset on many processes or machines")
+    if describes_scale:
+        _add_scale(scale)
     _add_score(commands.add_parser("score", help="say of every page what the filter thinks of it"))
     _add_evaluate(commands.add_parser("evaluate", help="measure the filters on labelled pages"))
     _add_clean(commands.add_parser("clean", help="remove what killed runs have left in a folder"))
@@ -132,6 +139,8 @@ def run_scale(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
+    from archive_tools.scale.command import scale_with_progress
+
     store = open_store(options.copy_to) if options.copy_to else None
     report = scale_with_progress(options, _config(options), _limits(options), sys.stderr)
     print_failures(report, sys.stderr)
@@ -250,6 +259,8 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 
 def _add_scale(parser: argparse.ArgumentParser) -> None:
     """Describe `scale`."""
+    from archive_tools.scale.command import add_scale_options
+
     parser.add_argument("--out", type=Path, required=True, help="ZIP file or folder to write")
     _add_sources(parser)
     add_picture_options(parser)
