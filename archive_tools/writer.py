@@ -35,7 +35,15 @@ from archive_tools.schema import PageResult, Record, ResumePoint, Source, Source
 from archive_tools.zip_stream import ZipStream, iter_directory
 
 # What decides the bytes of an image, beside the input and the options.
-_TOOLS = ("pymupdf", "pillow", "opencv-python-headless", "numpy")
+_TOOLS = (
+    "pymupdf",
+    "pypdfium2",
+    "opencv-python-headless",
+    "simplejpeg",
+    "cykooz-resizer",
+    "pillow",
+    "numpy",
+)
 # A message of a broken library must not blow up the journal.
 _MAX_REASON_CHARACTERS = 500
 
