@@ -211,8 +211,17 @@ def _iter_pages(key: ShardKey, chance: random.Random) -> Iterator[PageResult]:
 
 
 def _record(chance: random.Random) -> Record:
-    signatures = tuple(chance.randbytes(128) for _ in range(5))
+    first = chance.randbytes(128)
+    signatures = (first, *(_turn(first, chance) for _ in range(4)))
     return Record(_JPEG, 8, 8, (0, 0, 8, 8), 8, 8, 16 * "0", signatures)
+
+
+def _turn(signature: bytes, chance: random.Random) -> bytes:
+    """Turn one bit in sixteen over, as turning a page a little does."""
+    flipped = (1 << 8 * len(signature)) - 1
+    for _ in range(4):
+        flipped &= chance.getrandbits(8 * len(signature))
+    return (int.from_bytes(signature, "big") ^ flipped).to_bytes(len(signature), "big")
 
 
 def _tiny_jpeg() -> bytes:
