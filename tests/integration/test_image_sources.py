@@ -358,7 +358,14 @@ def test_epub_is_laid_out_with_its_picture_and_title(tmp_path: Path) -> None:
             "1895",
         ),
         ("<dc:date/>", "", ""),
+        ("<dc:date>      </dc:date>", "", ""),
         ("", "", ""),
+        pytest.param(
+            f"<dc:date>{' ' * 200_000}{'x' * 50}</dc:date><dc:date>\n1895 </dc:date>",
+            "1895",
+            "1895",
+            id="one that would be searched for hours",
+        ),
     ],
 )
 def test_an_epub_tells_when_its_work_was_published(
