@@ -195,10 +195,21 @@ def _has_whole_weights(folder: Path, part: str, weights: list[str]) -> bool:
         return False
     is_half = _HALF.search(weights[0]) is not None
     for listing in Path(folder, part).glob(f"*{_WEIGHTS}.index*.json"):
-        files = set(json.loads(listing.read_text(encoding="utf-8"))["weight_map"].values())
         if (_HALF.search(listing.name) is not None) == is_half:
-            return all(Path(folder, part, one).exists() for one in files)
+            return all(Path(folder, part, one).exists() for one in _list_pieces(listing))
     return True
+
+
+def _list_pieces(listing: Path) -> set[str]:
+    """Return the files of weights that lie in several, as their listing in the cache says."""
+    try:
+        return {str(one) for one in json.loads(listing.read_text("utf-8"))["weight_map"].values()}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        # The hub's cache lays a model out as MODEL/snapshots/COMMIT/PART/FILE, and a file that
+        # is deleted alone would be linked to the same damaged content again.
+        model = listing.parents[3]
+        message = f"{listing} is damaged. Delete {model}, so that the model is fetched again."
+        raise BaseModelError(message) from error
 
 
 def _choose(names: Iterable[str], half: bool) -> list[str]:

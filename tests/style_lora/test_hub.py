@@ -78,6 +78,16 @@ def test_only_what_is_needed_is_fetched_and_only_once(hub: StandIn) -> None:
         assert painter.paint(order).size == (64, 64)
 
 
+@pytest.mark.usefixtures("hub")
+def test_a_damaged_listing_of_weights_in_the_cache_is_named() -> None:
+    folder = fetch_base(NAME, half=True, tell=list[str]().append)
+    listing = folder / "unet" / "diffusion_pytorch_model.fp16.safetensors.index.json"
+    for content in ("{", "[]", "{}", '{"weight_map": 1}'):
+        listing.write_text(content, encoding="utf-8")
+        with pytest.raises(BaseModelError, match="is damaged"):
+            fetch_base(NAME, half=True, tell=list[str]().append)
+
+
 def test_a_folder_of_halves_alone_serves_a_cpu(tiny_base: Path, tmp_path: Path) -> None:
     """It is what the command in our advice fetches."""
     folder = shutil.copytree(tiny_base, tmp_path / "halves")
