@@ -117,7 +117,7 @@ class TrainingLoop:
         return iter_batches(buckets, config.batch_size, config.seed, done)
 
     def _take_step(self) -> None:
-        """Take a step and do what is due after it; the standing changes when all of it is done."""
+        """Take a step and do what is due after it."""
         config = self._job.config
         began = time.monotonic()
         step = self._standing.step
@@ -166,7 +166,7 @@ class TrainingLoop:
         if not job.prompts:
             return
         began = time.monotonic()
-        self._tell(TrainProgress(Phase.SAMPLING, self._standing.step, job.plan.steps))
+        self._tell_between(TrainProgress(Phase.SAMPLING, self._standing.step, job.plan.steps))
         captions = [job.cache.read_caption(prompt) for prompt in job.prompts]
         pictures = draw_samples(self._trainer.unet, captions, job.config, job.base, job.vae)
         save_samples(pictures, job.out / "samples", self._standing.step)
@@ -212,6 +212,10 @@ class TrainingLoop:
             left_s,
             message,
         )
+        self._tell_between(progress)
+
+    def _tell_between(self, progress: TrainProgress) -> None:
+        """Tell what goes on between two steps; where that raises, the steps done are saved."""
         try:
             self._tell(progress)
         except BaseException:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from style_lora.checkpoints import read_standing
 from style_lora.config import TrainConfig
 from style_lora.errors import BaseModelError, SettingsError, TrainingStoppedError
 from style_lora.out_lock import hold_folder
-from style_lora.schema import TrainProgress
+from style_lora.schema import Phase, TrainProgress
 from style_lora.stop_request import StopRequest
 from style_lora.training import train_lora
+from style_lora.training_loop import LAST
 from tests.style_lora.conftest import Trained
 from tests.style_lora.test_dataset_zip import write_dataset
 
@@ -63,6 +65,21 @@ def test_captions_and_memory_that_do_not_suffice_are_told(
     (told,) = [message for message in messages if "not learned" in message]
     assert told.startswith("1 of 3 captions")
     assert told.endswith("such as: ship sea")
+
+
+def test_an_interrupt_before_the_samples_loses_no_step(
+    tiny_base: Path, two_pictures: Path, tmp_path: Path
+) -> None:
+    def interrupt(progress: TrainProgress) -> None:
+        if progress.phase is Phase.SAMPLING and progress.done == 2:
+            raise KeyboardInterrupt
+
+    config = configure(tiny_base, sample_every=2, sample_steps=1)
+    with pytest.raises(KeyboardInterrupt):
+        train_lora(two_pictures, tmp_path / "out", config, on_progress=interrupt)
+    standing = read_standing(tmp_path / "out" / LAST)
+    assert standing is not None
+    assert standing.step == 2
 
 
 def test_a_wrong_base_is_told_first(two_pictures: Path, tiny_base: Path, tmp_path: Path) -> None:
