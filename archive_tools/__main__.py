@@ -1,13 +1,10 @@
 """`python -m archive_tools`."""
 
-import gc
 import sys
 
-if __name__ == "__main__":
-    # Looking for garbage while everything loads would take a tenth of the time.
-    gc.disable()
-    from archive_tools.cli import main
+from archive_tools.quick_loading import quick_loading
 
-    gc.freeze()
-    gc.enable()
+if __name__ == "__main__":
+    with quick_loading():
+        from archive_tools.cli import main
     sys.exit(main())

@@ -14,9 +14,9 @@ _WIDEST_BORDER = 0.16
 _WIDEST_SHADOW = 0.05
 _PAPER_PERCENTILE = 90
 _DARKEST_PAPER = 90
-# Grey levels as a share of the paper's.
-_DARK = 0.45
-_SHADED = 0.85
+DARK = 0.45
+"""Darker than this, as a share of the paper's grey level, is the scanner's frame."""
+_SHADED = 0.85  # likewise
 _DARK_SHARE_OF_LINE = 0.97
 _SHADOW_DEVIATION = 10.0
 # The line between border and paper is blurred over a few pixels; so much more is cut off.
@@ -34,8 +34,8 @@ def find_page_box(pixels: Pixels) -> Box:
     """
     height, width = pixels.shape[:2]
     grey = shrink_to_grey(pixels)
-    paper = float(np.percentile(grey[::4, ::4], _PAPER_PERCENTILE))
-    if paper < _DARKEST_PAPER:
+    paper = measure_paper(grey)
+    if paper is None:
         return 0, 0, width, height
     top, bottom = _border(grey, paper), _border(grey[::-1], paper)
     inside = grey[round(top * len(grey)) : len(grey) - round(bottom * len(grey))].T
@@ -56,7 +56,7 @@ def _border(lines: Pixels, paper: float) -> float:
         paper: Grey level of the paper.
     """
     count = len(lines)
-    dark = (lines < paper * _DARK).mean(axis=1) >= _DARK_SHARE_OF_LINE
+    dark = (lines < paper * DARK).mean(axis=1) >= _DARK_SHARE_OF_LINE
     border = _run(dark)
     # Dark up to the bound is a dark picture. A line or two are no border but a rule or a shadow.
     if border > count * _WIDEST_BORDER:
@@ -78,6 +78,19 @@ def _shadow(lines: Pixels, paper: float) -> int:
 def _run(flags: npt.NDArray[np.bool_]) -> int:
     """Return how many flags are set before the first that is not."""
     return len(flags) if flags.all() else int(np.argmin(flags))
+
+
+def measure_paper(grey: Pixels) -> float | None:
+    """Return the grey level of the paper.
+
+    Args:
+        grey: From `shrink_to_grey`.
+
+    Returns:
+        None where the page is too dark to tell its paper from a frame.
+    """
+    paper = float(np.percentile(grey[::4, ::4], _PAPER_PERCENTILE))
+    return paper if paper >= _DARKEST_PAPER else None
 
 
 def shrink_to_grey(pixels: Pixels) -> Pixels:

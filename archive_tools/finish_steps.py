@@ -83,8 +83,12 @@ def _find_box_inside_wedges(grey: Pixels, degrees: float) -> Box | None:
     left, top, right, bottom = wedges.find_wedges(look, is_page)
     if not any((left, top, right, bottom)):
         return None
-    across, down = (round(left * width), round(right * width)), (top * height, bottom * height)
-    return across[0], round(down[0]), width - across[1], height - round(down[1])
+    return (
+        round(left * width),
+        round(top * height),
+        width - round(right * width),
+        height - round(bottom * height),
+    )
 
 
 def to_grey(pixels: Pixels) -> Pixels:

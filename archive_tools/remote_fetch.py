@@ -27,6 +27,7 @@ from archive_tools.remote_address import (
 )
 from archive_tools.remote_source import RemoteFile
 from archive_tools.shard_store import store_errors
+from archive_tools.web_request import HEADERS, TIMEOUT, strong_etag
 
 CHUNK_BYTES = 2**20
 LEAST_FREE_BYTES = 64 * 2**20
@@ -35,7 +36,6 @@ TRIES = 5
 _FURTHER_BYTES = 8 * 2**20
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
-_TIMEOUT = httpx.Timeout(30.0)
 _GONE = (404, 410)
 _CLOSED = (401, 403, 407)
 _BUSY = (408, 425, 429)
@@ -156,12 +156,12 @@ def _given_up(file: RemoteFile, broken: _BrokenOffError) -> Exception:
 
 def _try_web(file: RemoteFile, copy: _Copy) -> None:
     """Ask a web server for what is missing."""
-    headers = {"Accept-Encoding": "identity", "User-Agent": "archive_tools"}
+    headers = dict(HEADERS)
     if copy.size_bytes and copy.version:
         headers |= {"Range": f"bytes={copy.size_bytes}-", "If-Range": copy.version}
     try:
         with httpx.stream(
-            "GET", file.url, headers=headers, follow_redirects=True, timeout=_TIMEOUT
+            "GET", file.url, headers=headers, follow_redirects=True, timeout=TIMEOUT
         ) as answer:
             _check_answer(answer, file)
             _begin_or_go_on(answer, copy)
@@ -199,7 +199,7 @@ def _check_answer(answer: httpx.Response, file: RemoteFile) -> None:
 
 
 def _begin_or_go_on(answer: httpx.Response, copy: _Copy) -> None:
-    version = _version_of(answer)
+    version = strong_etag(answer)
     if answer.status_code == 206:
         begins = answer.headers.get("Content-Range", "").startswith(f"bytes {copy.size_bytes}-")
         if begins and version == copy.version:
@@ -209,13 +209,6 @@ def _begin_or_go_on(answer: httpx.Response, copy: _Copy) -> None:
         raise _BrokenOffError("its server gave another piece than was asked for", is_answer=True)
     length = answer.headers.get("Content-Length", "")
     copy.begin(version, int(length) if length.isdecimal() else None)
-
-
-def _version_of(answer: httpx.Response) -> str:
-    """Return what a later request can name this version by; empty where nothing is safe."""
-    etag = answer.headers.get("ETag", "")
-    # A weak one promises the same meaning, not the same bytes.
-    return str(etag if etag and not etag.startswith("W/") else "")
 
 
 def _try_store(file: RemoteFile, copy: _Copy) -> None:

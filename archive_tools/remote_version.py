@@ -8,8 +8,8 @@ import httpx
 from archive_tools.remote_address import WEB_SCHEMES, look_up, scheme_of
 from archive_tools.remote_source import RemoteFile
 from archive_tools.shard_store import store_errors
+from archive_tools.web_request import HEADERS, TIMEOUT, strong_etag
 
-_TIMEOUT = httpx.Timeout(30.0)
 # What each store names a content by; times alone are too coarse for that.
 _NAMES = ("ETag", "etag", "blob_id", "generation", "md5Hash", "LastModified", "size")
 _NAMING = frozenset(("ETag", "etag", "blob_id", "generation", "md5Hash"))
@@ -39,14 +39,11 @@ def ask_version(file: RemoteFile) -> str:
 
 
 def _ask_web(url: str) -> str:
-    headers = {"Accept-Encoding": "identity", "User-Agent": "archive_tools"}
-    answer = httpx.head(url, headers=headers, follow_redirects=True, timeout=_TIMEOUT)
+    answer = httpx.head(url, headers=HEADERS, follow_redirects=True, timeout=TIMEOUT)
     if answer.status_code != httpx.codes.OK:
         return ""
     size_bytes = answer.headers.get("Content-Length", "")
-    etag = answer.headers.get("ETag", "")
-    # A weak one promises the same meaning, not the same bytes.
-    if etag and not etag.startswith("W/"):
+    if etag := strong_etag(answer):
         return f"{etag} {size_bytes}"
     modified = answer.headers.get("Last-Modified", "")
     if not size_bytes or not _is_settled(modified, answer.headers.get("Date", "")):

@@ -7,6 +7,8 @@ triangle behind; and once the page is turned, its corners are filled with paper.
 import numpy as np
 import numpy.typing as npt
 
+from archive_tools.borders import DARK, measure_paper
+
 Pixels = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 Shares = tuple[float, float, float, float]
@@ -19,12 +21,9 @@ _ENDS = 0.04
 # How far its side may be from straight, in pixels of the thumbnail: a picture's outline is farther.
 _STRAIGHT_PX = 1.5
 _STRAIGHT_SHARE = 0.95
-# Grey levels as a share of the paper's. What is cut off beside a wedge must be bare.
-_DARK = 0.45
+# What is cut off beside a wedge must be bare: so light, as a share of the paper's grey level.
 _BARE = 0.6
 _BARE_SHARE = 0.99
-_PAPER_PERCENTILE = 90
-_DARKEST_PAPER = 90
 # The line between frame and paper is blurred over a few pixels.
 _MARGIN_PX = 2
 
@@ -33,14 +32,14 @@ def find_wedges(grey: Pixels, is_page: Mask) -> Shares:
     """Find how much must be cut off each side so that no wedge is left.
 
     Args:
-        grey: Thumbnail of the page, uint8 (H, W).
+        grey: Thumbnail of the page from `borders.shrink_to_grey`, perhaps turned; uint8 (H, W).
         is_page: Of the same shape; False where the page was turned away from its corner.
 
     Returns:
         Shares of the width and the height: left, top, right, bottom; 0 where there is no wedge.
     """
-    paper = float(np.percentile(grey[::4, ::4], _PAPER_PERCENTILE))
-    if paper < _DARKEST_PAPER:
+    paper = measure_paper(grey)
+    if paper is None:
         return 0.0, 0.0, 0.0, 0.0
     turned, turned_page = grey.T, is_page.T
     return (
@@ -56,7 +55,7 @@ def _measure_wedge(lines: Pixels, is_page: Mask, paper: float) -> float:
     count, length = lines.shape
     ends, widest = round(length * _ENDS), round(count * _WIDEST)
     strip, page = (layer[: widest + 1, ends : length - ends] for layer in (lines, is_page))
-    is_frame = np.logical_and.accumulate((strip < paper * _DARK) | ~page, axis=0)
+    is_frame = np.logical_and.accumulate((strip < paper * DARK) | ~page, axis=0)
     depth = is_frame.sum(axis=0)
     is_wedge: Mask = np.any(is_frame & page, axis=0)
     if is_wedge.size == 0 or is_wedge.mean() < _LEAST_LENGTH:

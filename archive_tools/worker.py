@@ -6,7 +6,6 @@ hostile file does happens here; the process that started it only reads replies.
 """
 
 import ctypes
-import gc
 import os
 import re
 import signal
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from archive_tools.config import DatasetConfig, WorkerLimits
+from archive_tools.quick_loading import quick_loading
 from archive_tools.schema import Task, WorkerReady
 
 if TYPE_CHECKING:
@@ -49,16 +49,6 @@ def serve(connection: Connection, make_runner: "type[TaskRunner]") -> None:
         connection.send(reply)
 
 
-def _load_task_runner() -> "type[TaskRunner]":
-    """Load what works on pages; looking for garbage meanwhile would take a tenth of the time."""
-    gc.disable()
-    from archive_tools.task_runner import TaskRunner
-
-    gc.freeze()
-    gc.enable()
-    return TaskRunner
-
-
 def main(arguments: list[str]) -> None:
     """Run the worker.
 
@@ -69,11 +59,12 @@ def main(arguments: list[str]) -> None:
     if "tied" in arguments[1:]:
         _die_with_parent()
     # While this process can still be heard: a package may be missing.
-    make_runner = _load_task_runner()
+    with quick_loading():
+        from archive_tools.task_runner import TaskRunner
     connection = Connection(int(arguments[0]))
     _silence()
     try:
-        serve(connection, make_runner)
+        serve(connection, TaskRunner)
     except (EOFError, OSError):
         # The parent has gone; the documents close with this process.
         os._exit(0)

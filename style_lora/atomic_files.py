@@ -33,7 +33,7 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         partial.replace(path)
     except (OSError, SafetensorError) as error:
         partial.unlink(missing_ok=True)
-        if _is_about_room(error):
+        if is_about_room(error):
             raise DiskSpaceError(f"The disk is full: {path} cannot be written.") from error
         raise
 
@@ -82,8 +82,12 @@ def _find_existing(folder: Path) -> Path:
     return existing
 
 
-def _is_about_room(error: Exception) -> bool:
-    """Tell whether a disk or a quota is full; safetensors has the number only in its words."""
+def is_about_room(error: Exception) -> bool:
+    """Tell whether a disk or a quota is full; safetensors has the number only in its words.
+
+    Args:
+        error: What has gone wrong.
+    """
     if isinstance(error, OSError):
         return error.errno in _NO_ROOM
     return any(f"(os error {number})" in str(error) for number in _NO_ROOM)

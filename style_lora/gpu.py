@@ -20,6 +20,7 @@ import gradio as gr
 import httpx
 from PIL import Image
 
+from serving.gpu_refusals import GpuRefusal, recognise_refusal
 from style_lora.base_source import count_weight_bytes, fetch_base
 from style_lora.errors import BaseModelError, GenerationError, StyleLoraError
 from style_lora.generate import choose_base
@@ -43,35 +44,27 @@ _LOG = logging.getLogger(__name__)
 _PACKAGES = ("diffusers", "peft", "torch")
 # Titles of errors that come out of a GPU worker: where in `paint_on_gpu` they arose.
 _PAINTING, _SETTING_UP = "Painting", "Setting up"
-# (title, how the message begins, what a visitor is told), read from spaces 0.51.3; the first that
-# fits counts. vetscanner/gpu_failures.py has the same list for its own reports.
-_REFUSALS: Final = (
-    ("ZeroGPU quota exceeded", "No GPU was available", "No GPU was free. Try again in a minute."),
-    (
-        "ZeroGPU quota exceeded",
-        "",
-        "The GPU time is used up, yours or that of all visitors who are not signed in to Hugging "
-        "Face. Try again later.",
-    ),
-    (
-        "ZeroGPU illegal duration",
-        "",
-        "Painting would take more GPU time than one request may have.",
-    ),
-    (
-        "ZeroGPU pending credits exceeded",
-        "",
-        "Your GPU credits are held by tasks that are still running. Try again in a moment.",
-    ),
-    ("ZeroGPU queue timeout", "", "No GPU was free. Try again in a minute."),
-    (
-        "ZeroGPU client error",
-        "Expired",
-        "The sign-in to the GPU service has expired. Reload the page.",
-    ),
-    ("ZeroGPU client error", "No GPU", "No GPU was free. Try again in a minute."),
-    ("ZeroGPU worker error", "", "The GPU worker failed. Try again."),
+_NONE_FREE = "No GPU was free. Try again in a minute."
+_QUOTA = (
+    "The GPU time is used up, yours or that of all visitors who are not signed in to Hugging Face. "
+    "Try again later."
 )
+_WORKER_FAILED = "The GPU worker failed. Try again."
+_WORDS: Final = {
+    GpuRefusal.NONE_IN_TIME: _NONE_FREE,
+    GpuRefusal.ANONYMOUS_QUOTA: _QUOTA,
+    GpuRefusal.RUNS_QUOTA: _QUOTA,
+    GpuRefusal.TIME_QUOTA: _QUOTA,
+    GpuRefusal.TOO_LONG: "Painting would take more GPU time than one request may have.",
+    GpuRefusal.CREDITS_HELD: (
+        "Your GPU credits are held by tasks that are still running. Try again in a moment."
+    ),
+    GpuRefusal.NONE_FREE: _NONE_FREE,
+    GpuRefusal.EXPIRED: "The sign-in to the GPU service has expired. Reload the page.",
+    GpuRefusal.ABORTED: _WORKER_FAILED,
+    GpuRefusal.OUT_OF_MEMORY: _WORKER_FAILED,
+    GpuRefusal.WORKER_FAILED: _WORKER_FAILED,
+}
 # What a GPU call can raise beside the refusals in words (`gr.Error`).
 _SERVICE_FAILURES = (
     httpx.HTTPError, OSError, RuntimeError, ValueError, LookupError, AssertionError,
@@ -180,7 +173,7 @@ def _translate(refusal: gr.Error) -> StyleLoraError:
         return BaseModelError(said)
     if refusal.title == _PAINTING:
         return GenerationError(said)
-    for title, beginning, words in _REFUSALS:
-        if refusal.title == title and said.startswith(beginning):
-            return GenerationError(words)
+    known = recognise_refusal(refusal.title, said)
+    if known is not None:
+        return GenerationError(_WORDS[known])
     return GenerationError(f"The GPU service reported an error ({refusal.title}). Try again.")

@@ -1,12 +1,12 @@
 """Files of the Hugging Face Hub: looked for in its cache first, asked for once."""
 
-import errno
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from style_lora.atomic_files import is_about_room
 from style_lora.errors import DiskSpaceError, HubError, first_line
 
 # Before it answers; a hub that is slower than this does not work for gigabytes either.
@@ -121,7 +121,7 @@ def _asking(repository: str, advice: str) -> Iterator[None]:
         status = error.response.status_code
         raise HubError(f"The hub answers {status} when asked for {repository}. {advice}") from error
     except (no_answer, OSError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_about_room(error):
             raise DiskSpaceError(
                 f"The disk is full: {repository} does not fit into {hub_cache()}."
             ) from error

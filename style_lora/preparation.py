@@ -83,7 +83,7 @@ def prepare(pictures: DatasetZip, dataset: Path, out: Path, config: TrainConfig,
         lambda done, total: tell(TrainProgress(Phase.CHECKING, done, total)),
         decode=not checked.exists(),
     )
-    count = len(examples.training) + len(examples.validation)
+    count = len(examples.every)
     require_space(out, estimate_bytes(count, config), "this training")
     device = pick_device()
     precision = pick_precision(device) if config.precision == "auto" else config.precision
@@ -126,8 +126,7 @@ def fetch_models(job: Job, tell: Tell) -> Job:
 
     beside_bytes = 0
     if share_disk(job.out, hub_cache()):
-        count = len(job.examples.training) + len(job.examples.validation)
-        beside_bytes = estimate_bytes(count, job.config)
+        beside_bytes = estimate_bytes(len(job.examples.every), job.config)
     base = fetch_base(job.config.base, job.dtype.itemsize == 2, say, beside_bytes)
     vae = fetch_vae(job.config.vae, say) if job.config.vae else None
     return replace(job, base=base, vae=vae)
@@ -149,7 +148,7 @@ def fill_cache(job: Job, pictures: DatasetZip, clock: SliceClock, tell: Tell) ->
         BaseModelError: A model cannot be loaded.
         DiskSpaceError: The disk is full.
     """
-    examples = job.examples.training + job.examples.validation
+    examples = job.examples.every
     captions = [one.caption for one in examples] + list(job.prompts)
     missing_captions = job.cache.list_missing_captions(captions)
     missing_pictures = job.cache.list_missing_pictures(examples)
@@ -226,6 +225,5 @@ def _choose_prompts(config: TrainConfig, examples: Examples) -> tuple[str, ...]:
 
 
 def _fingerprint(examples: Examples) -> str:
-    every = examples.training + examples.validation
-    lines = [f"{one.name}/{one.crc}/{one.caption}" for one in every]
+    lines = [f"{one.name}/{one.crc}/{one.caption}" for one in examples.every]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -59,6 +59,11 @@ class Examples:
     validation: tuple[Example, ...]
     held_out: bool
 
+    @property
+    def every(self) -> tuple[Example, ...]:
+        """Return all that are looked at, those of the training first."""
+        return self.training + self.validation
+
 
 @dataclass(frozen=True, slots=True)
 class TrainProgress:

@@ -69,7 +69,7 @@ class TrainingLoop:
         self._batches = self._order()
 
     def run(self) -> StoppedBecause:
-        """Train until something ends it, and save.
+        """Train until something ends it, and save; `find_end` has found something left to do.
 
         Returns:
             What has ended it.
@@ -78,9 +78,8 @@ class TrainingLoop:
             TrainingStoppedError: The loss is no number; the last checkpoint stays as it was.
             DiskSpaceError: The disk is full.
         """
-        reason = find_end(self._standing, self._job)
-        if reason is None:
-            self._begin()
+        self._begin()
+        reason = None
         while reason is None:
             self._take_step()
             reason = self._find_end()

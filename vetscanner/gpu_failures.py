@@ -9,6 +9,7 @@ import re
 import gradio as gr
 import httpx
 
+from serving.gpu_refusals import GpuRefusal, recognise_refusal
 from vetscanner.errors import VetScannerError
 
 GPU_CALL_FAILURES = (
@@ -25,37 +26,21 @@ GPU_CALL_FAILURES = (
 _SERVICE_ERROR = "the GPU service reported an error"
 _VISITOR_LEFT = "Connection closed by visitor"
 
-# (title, how the message begins, plain words), read from spaces 0.51.3; the first that fits counts.
-_REFUSALS = (
-    ("ZeroGPU quota exceeded", "No GPU was available", "no GPU became free in time"),
-    (
-        "ZeroGPU quota exceeded",
-        "Space app has reached",
-        "the GPU time for visitors who are not signed in to Hugging Face is used up",
+_WORDS = {
+    GpuRefusal.NONE_IN_TIME: "no GPU became free in time",
+    GpuRefusal.ANONYMOUS_QUOTA: (
+        "the GPU time for visitors who are not signed in to Hugging Face is used up"
     ),
-    (
-        "ZeroGPU quota exceeded",
-        "You have exceeded your ZeroGPU runs",
-        "your number of GPU runs is used up",
-    ),
-    ("ZeroGPU quota exceeded", "", "your GPU time is used up"),
-    ("ZeroGPU illegal duration", "", "it would take more GPU time than one request may have"),
-    (
-        "ZeroGPU pending credits exceeded",
-        "",
-        "your GPU credits are held by tasks that are still running",
-    ),
-    ("ZeroGPU queue timeout", "", "no GPU became free in time"),
-    ("ZeroGPU client error", "No GPU was available", "no GPU was free"),
-    (
-        "ZeroGPU client error",
-        "Expired",
-        "the sign-in to the GPU service has expired (reload the page)",
-    ),
-    ("ZeroGPU worker error", "GPU task aborted", "the GPU worker was stopped before it was done"),
-    ("ZeroGPU worker error", "OutOfMemoryError", "the GPU had too little memory free"),
-    ("ZeroGPU worker error", "", "the GPU worker failed"),
-)
+    GpuRefusal.RUNS_QUOTA: "your number of GPU runs is used up",
+    GpuRefusal.TIME_QUOTA: "your GPU time is used up",
+    GpuRefusal.TOO_LONG: "it would take more GPU time than one request may have",
+    GpuRefusal.CREDITS_HELD: "your GPU credits are held by tasks that are still running",
+    GpuRefusal.NONE_FREE: "no GPU was free",
+    GpuRefusal.EXPIRED: "the sign-in to the GPU service has expired (reload the page)",
+    GpuRefusal.ABORTED: "the GPU worker was stopped before it was done",
+    GpuRefusal.OUT_OF_MEMORY: "the GPU had too little memory free",
+    GpuRefusal.WORKER_FAILED: "the GPU worker failed",
+}
 
 
 def has_visitor_left(error: BaseException) -> bool:
@@ -89,16 +74,16 @@ def model_failure(error: VetScannerError) -> gr.Error:
     `spaces` package hands on the name of its class.
     """
     is_full = _is_out_of_memory(error)
-    words = "the GPU had too little memory free" if is_full else "the model failed on the GPU"
+    words = _WORDS[GpuRefusal.OUT_OF_MEMORY] if is_full else "the model failed on the GPU"
     return gr.Error(words, title="GPU failure", print_exception=False)
 
 
 def _refusal_in_plain_words(refusal: gr.Error) -> str:
     # The package writes links into its messages; the report is plain text.
     message = re.sub(r"<[^>]*>", "", str(refusal.message))
-    for title, beginning, words in _REFUSALS:
-        if refusal.title == title and message.startswith(beginning):
-            return words + _when_to_try_again(message)
+    known = recognise_refusal(refusal.title, message)
+    if known is not None:
+        return _WORDS[known] + _when_to_try_again(message)
     return message.strip().rstrip(".") or _SERVICE_ERROR
 
 

@@ -1,9 +1,10 @@
 """Starts the engine that is asked for; each package is imported only where it is."""
 
 import importlib.util
+from functools import partial
 
 from archive_tools.errors import EngineError
-from archive_tools.scale.engines import Engine, EngineKind, EngineOptions, Work
+from archive_tools.scale.engines import Engine, EngineKind, EngineOptions, Work, work_unless_unfit
 
 
 def open_engine(options: EngineOptions, work: Work) -> Engine:
@@ -16,6 +17,9 @@ def open_engine(options: EngineOptions, work: Work) -> Engine:
     Raises:
         EngineError: Its package is missing, or its address does not answer.
     """
+    if options.address is not None:
+        # Else all workers are on this machine, and what one cannot do none can.
+        work = partial(work_unless_unfit, work)
     if options.kind is EngineKind.DASK:
         _check_installed("distributed", "dask")
         from archive_tools.scale.dask_engine import DaskEngine

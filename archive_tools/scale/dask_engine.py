@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any, Self
@@ -17,13 +16,7 @@ import distributed
 
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.errors import EngineError
-from archive_tools.scale.engines import (
-    TASKS_PER_WORKER,
-    Ended,
-    Work,
-    describe_error,
-    work_unless_unfit,
-)
+from archive_tools.scale.engines import TASKS_PER_WORKER, Ended, Work, describe_error
 from archive_tools.scale.shard_worker import close_workshops
 from archive_tools.scale.tasks import Task
 
@@ -59,8 +52,7 @@ class DaskEngine:
         Raises:
             EngineError: The address does not answer, or no cluster can be started.
         """
-        # The workers of a cluster of our own are all on this machine.
-        self._work = work if address is None else partial(work_unless_unfit, work)
+        self._work = work
         self._address = address
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}

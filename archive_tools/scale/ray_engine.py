@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,13 +14,7 @@ from ray import exceptions
 
 from archive_tools.capacity import count_usable_cpus
 from archive_tools.errors import EngineError
-from archive_tools.scale.engines import (
-    TASKS_PER_WORKER,
-    Ended,
-    Work,
-    describe_error,
-    work_unless_unfit,
-)
+from archive_tools.scale.engines import TASKS_PER_WORKER, Ended, Work, describe_error
 from archive_tools.scale.tasks import Result, Task
 
 # Of the package only a part is typed.
@@ -57,10 +50,9 @@ class RayEngine:
 
         # The workers of a cluster of our own are all on this machine.
         self._workers_differ = address is not None
-        chosen = partial(work_unless_unfit, work) if self._workers_differ else work
 
         def work_on(task: Task) -> Result:
-            return chosen(task)
+            return work(task)
 
         # Losses are counted by the dispatcher, which is the same for every engine.
         self._task: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(work_on)

@@ -2,7 +2,8 @@
 
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from archive_tools.run_report import Progress, RunReport
 from archive_tools.scale.choose_engine import open_engine
 from archive_tools.scale.dispatch import Dispatcher, ShardProgress
 from archive_tools.scale.documents import DocumentLedger, iter_documents
-from archive_tools.scale.engines import EngineOptions
+from archive_tools.scale.engines import Engine, EngineOptions
 from archive_tools.scale.reduce import ShardSteps
 from archive_tools.scale.repair import Notice, ShardRepair
 from archive_tools.scale.shard_worker import run_task
@@ -96,7 +97,11 @@ def scale_dataset(
     # Without a name: nothing of it is left behind, however this ends.
     with tempfile.TemporaryFile(dir=out.parent) as file:
         ledger = DocumentLedger(file)
-        yield from _make_shards(sources, out, options, scale.engine, ledger)
+        with _engine_at_work(scale.engine, options) as engine:
+            dispatcher = Dispatcher(engine, iter_documents(sources, out), options, store, ledger)
+            yield from dispatcher
+        for reason in sorted(dispatcher.unfit_workers):
+            yield Notice(f"A worker could do nothing, and others did its part. {reason}")
         repair = ShardRepair(sources, out, options)
         for step in _reduce(out, options, store, ledger, scale.resume, repair):
             if isinstance(step, RunReport):
@@ -105,25 +110,14 @@ def scale_dataset(
                 yield step
 
 
-def _make_shards(
-    sources: Sequence[str],
-    out: Path,
-    options: ShardOptions,
-    engine_options: EngineOptions,
-    ledger: DocumentLedger,
-) -> Generator[ShardProgress | Notice, None, None]:
-    """Make the shards that are missing, anywhere."""
+@contextmanager
+def _engine_at_work(chosen: EngineOptions, options: ShardOptions) -> Iterator[Engine]:
+    """Open an engine; at its end remove what its workers, which are not asked, leave behind."""
     try:
-        with open_engine(engine_options, partial(run_task, options)) as engine:
-            documents = iter_documents(sources, out)
-            store = open_store(options.store)
-            dispatcher = Dispatcher(engine, documents, options, store, ledger)
-            yield from dispatcher
+        with open_engine(chosen, partial(run_task, options)) as engine:
+            yield engine
     finally:
-        # Engines end their workers without asking them.
         remove_abandoned()
-    for reason in sorted(dispatcher.unfit_workers):
-        yield Notice(f"A worker could do nothing, and others did its part. {reason}")
 
 
 def _reduce(

@@ -14,6 +14,7 @@ from tests.request_bursts import PeakMemory, measure_own_mb
 from tests.sample_files import draw_photo
 from tests.served_app import ServedApp
 from tests.uploading import break_off, upload_large
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -38,10 +39,8 @@ def test_health_is_told(served_app: ServedApp) -> None:
 
 def test_the_start_tells_where_the_page_is_and_advises_nothing(served_app: ServedApp) -> None:
     told = f"The page is served at {served_app.url}/ (Ctrl-C ends it)."
-    deadline = time.monotonic() + 60
-    while told not in served_app.read_log() and time.monotonic() < deadline:
-        time.sleep(0.1)  # the page answers a moment before it is told
-    assert told in served_app.read_log()
+    # The page answers a moment before it is told.
+    assert wait_until(lambda: told in served_app.read_log())
     assert "public link" not in served_app.read_log()
 
 

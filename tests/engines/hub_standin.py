@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.json_handler import JsonHandler
+
 REPOSITORY = "anna/old-scans"
 TOKEN = "hf_standin"
 _INFO = f"/api/datasets/{REPOSITORY}"
@@ -27,7 +29,7 @@ class Hub:
     listed: list[str] = field(default_factory=list)
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(JsonHandler, BaseHTTPRequestHandler):
     """Answers as the Hub does."""
 
     hub: Hub
@@ -36,37 +38,34 @@ class Handler(BaseHTTPRequestHandler):
         parts, hub = urlsplit(self.path), self.hub
         path = unquote(parts.path)
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
-            _send(self, 401, {"error": "Invalid credentials"})
+            self.answer(401, {"error": "Invalid credentials"})
         elif path.startswith(f"{_INFO}/tree/main"):
             folder = path.removeprefix(f"{_INFO}/tree/main").strip("/")
             hub.listed.append(folder)
-            _send(self, 200, _list(hub, folder, "recursive=true" in parts.query.lower()))
+            self.answer(200, _list(hub, folder, "recursive=true" in parts.query.lower()))
         elif path in (_INFO, f"{_INFO}/revision/main"):
-            _send(self, 200, {"id": REPOSITORY, "sha": 40 * "0", "siblings": []})
+            self.answer(200, {"id": REPOSITORY, "sha": 40 * "0", "siblings": []})
         elif path.startswith(_FILES) and path.removeprefix(_FILES) in hub.files:
             _hand_out(self, hub, path.removeprefix(_FILES))
         else:
-            _send(self, 404, {"error": "There is nothing here"})
+            self.answer(404, {"error": "There is nothing here"})
 
     def do_POST(self) -> None:
         body, hub = self.rfile.read(int(self.headers["Content-Length"])), self.hub
         if "/paths-info/" in self.path:
             wanted = parse_qs(body.decode()).get("paths", []) or json.loads(body)["paths"]
-            _send(self, 200, [_describe(hub, path) for path in wanted if path in hub.files])
+            self.answer(200, [_describe(hub, path) for path in wanted if path in hub.files])
         elif "/preupload/" in self.path:
             paths = [file["path"] for file in json.loads(body)["files"]]
             plan = [{"path": one, "uploadMode": "regular", "shouldIgnore": False} for one in paths]
-            _send(self, 200, {"files": plan})
+            self.answer(200, {"files": plan})
         elif "/commit/" in self.path:
             for line in map(json.loads, body.splitlines()[1:]):
                 hub.files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
             place = f"{hub.address}/datasets/{REPOSITORY}/commit/1"
-            _send(self, 200, {"success": True, "commitOid": "1", "commitUrl": place})
+            self.answer(200, {"success": True, "commitOid": "1", "commitUrl": place})
         else:
-            _send(self, 404, {"error": "There is nothing here"})
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+            self.answer(404, {"error": "There is nothing here"})
 
 
 @contextmanager
@@ -112,12 +111,3 @@ def _hand_out(asked: BaseHTTPRequestHandler, hub: Hub, path: str) -> None:
     asked.send_header("Content-Length", str(len(piece)))
     asked.end_headers()
     asked.wfile.write(piece)
-
-
-def _send(asked: BaseHTTPRequestHandler, status: int, value: object) -> None:
-    content = json.dumps(value).encode()
-    asked.send_response(status)
-    asked.send_header("Content-Type", "application/json")
-    asked.send_header("Content-Length", str(len(content)))
-    asked.end_headers()
-    asked.wfile.write(content)

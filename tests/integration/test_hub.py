@@ -16,6 +16,7 @@ from archive_tools.config import DatasetFormat
 from archive_tools.errors import HubError, InvalidOptionError
 from tests.commands import run_command
 from tests.integration.test_dataset_formats import build
+from tests.json_handler import JsonHandler
 
 TOKEN = "hf_standin"
 REPOSITORY = "anna/old-plates"
@@ -36,7 +37,7 @@ class StandIn(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(JsonHandler, BaseHTTPRequestHandler):
     server: StandIn
 
     def do_POST(self) -> None:
@@ -67,17 +68,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.answer(404, {"error": "There is nothing here"})
-
-    def answer(self, status: int, value: object) -> None:
-        content = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture

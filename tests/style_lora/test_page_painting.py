@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from serving.gpu_refusals import _SIGNS
 from serving.page_texts import LANGUAGE_NAMES
 from style_lora.errors import BaseModelError, GenerationError
-from style_lora.gpu import (
-    _REFUSALS,
-    DEVICE_VARIABLE,
-    LORA_VARIABLE,
-    _translate,
-    can_paint,
-)
+from style_lora.gpu import DEVICE_VARIABLE, LORA_VARIABLE, _translate, can_paint
 from style_lora.message_words import MESSAGES, tell_reason
 from style_lora.painter import _move, _tell_failure, _to_image
 from style_lora.tab import on_paint
@@ -101,7 +96,8 @@ class FullGpu:
 
 def list_reasons() -> Iterator[str]:
     """Every reason that a visitor may be told, from the functions that find it."""
-    yield from (words for *_, words in _REFUSALS)
+    for title, beginning, _ in _SIGNS:
+        yield str(_translate(gr.Error(f"{beginning} and more", title=title)))
     yield str(_translate(gr.Error("nobody knows", title="another")))
     yield _tell_failure(RuntimeError("mat1 and mat2: shapes cannot be multiplied\nmore"), "cuda")
     yield _tell_failure(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"), "cuda")

@@ -7,7 +7,8 @@ import httpx
 import pytest
 import torch
 
-from vetscanner import cli, gpu, gpu_failures
+from serving.gpu_refusals import _SIGNS
+from vetscanner import cli, gpu
 from vetscanner.device_reasons import DEVICE_TEXTS, tell_device_reason
 from vetscanner.errors import InferenceError
 from vetscanner.gpu_failures import failure_in_plain_words, model_failure
@@ -21,7 +22,7 @@ def reasons(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every sentence that the modules which choose the device can say."""
     refusals = [
         gr.Error(f"{beginning} (30s requested vs. 3s left). Try again in 1:00:00.", title=title)
-        for title, beginning, _ in gpu_failures._REFUSALS
+        for title, beginning, _ in _SIGNS
     ]
     errors = [
         *refusals,
